@@ -30,7 +30,7 @@ mkdir -p "$out"
 
 set --
 for f in $fragments; do
-	[ "$plain" = "$name" ] || [ "$f" != wideleaf ] || continue
+	case $name/$f in base-*/wideleaf*) continue ;; esac
 	[ -f "$TOP/config/$f.config" ] ||
 		die "config/variants names config/$f.config, which is not there"
 	set -- "$@" "$TOP/config/$f.config"

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Leaf entries of the kernel's own page tables: walk, split, change.
+ *
+ * A leaf is a valid or present-invalid descriptor that maps memory. Its kinds
+ * are, smallest to largest, PTE, CONT_PTE (a run of PTEs with the contiguous
+ * bit), PMD block, CONT_PMD and PUD block; PUD blocks exist with 4K pages
+ * only. All code that walks, splits or changes leaves of init_mm goes through
+ * this interface.
+ *
+ * See Documentation/arch/arm64/kernel-leaves.rst.
+ */
+#ifndef __ASM_KLEAF_H
+#define __ASM_KLEAF_H
+
+#include <linux/mm_types.h>
+#include <linux/types.h>
+
+#include <asm/pgtable-prot.h>
+#include <asm/set_memory.h>
+
+struct vm_struct;
+
+enum kleaf_level {
+	KLEAF_PTE,
+	KLEAF_PMD,
+	KLEAF_PUD,
+};
+
+enum kleaf_kind {
+	KLEAF_KIND_PTE,
+	KLEAF_KIND_CONT_PTE,
+	KLEAF_KIND_PMD,
+	KLEAF_KIND_CONT_PMD,
+	KLEAF_KIND_PUD,
+	NR_KLEAF_KINDS,
+};
+
+/**
+ * struct kleaf_run - neighbouring leaf entries in one table
+ * @addr: virtual address that the first entry maps, aligned to its size
+ * @entryp: the first entry; read it through kleaf_run_val()
+ * @nr_entries: number of entries, at least one
+ * @level: level of the table
+ *
+ * At KLEAF_PMD and KLEAF_PUD every entry of a run is a leaf. At KLEAF_PTE a
+ * run is the whole part of the walked range that the table maps, and entries
+ * may be empty.
+ */
+struct kleaf_run {
+	unsigned long addr;
+	void *entryp;
+	unsigned int nr_entries;
+	enum kleaf_level level;
+};
+
+/* Returned by kleaf_walk_ops::run to have the first entry read again. */
+#define KLEAF_WALK_AGAIN	1
+
+/**
+ * struct kleaf_walk_ops - what to do with what a walk meets
+ * @run: called for each run of leaf entries, in ascending order. 0 goes on,
+ *	KLEAF_WALK_AGAIN reads the first entry of the run again (for a callback
+ *	that replaced it by a table), a negative errno ends the walk.
+ * @hole: called for the part of the range [@start, @end) that an empty entry
+ *	above KLEAF_PTE leaves unmapped; 0 goes on, a negative errno ends the
+ *	walk. Optional: holes are skipped.
+ *
+ * Callbacks run inside an RCU read-side section and must not sleep.
+ */
+struct kleaf_walk_ops {
+	int (*run)(const struct kleaf_run *run, void *data);
+	int (*hole)(unsigned long start, unsigned long end, void *data);
+};
+
+#ifdef CONFIG_ARM64_KLEAF
+
+/**
+ * kleaf_walk() - visit the leaf entries of a range of kernel addresses
+ * @start: first byte, page aligned, untagged
+ * @end: one past the last byte, page aligned, above @start
+ * @ops: callbacks
+ * @data: passed to the callbacks
+ *
+ * Runs at KLEAF_PMD and KLEAF_PUD may begin before @start and end after @end:
+ * they hold the leaves that the range touches.
+ *
+ * Context: Any context but NMI. Tables are not freed while they are read:
+ *	who frees one waits for an RCU grace period after unlinking it, or owns
+ *	the whole range (memory hot-remove, vmalloc).
+ * Return: 0; -EINVAL for an empty range or an entry that is neither leaf nor
+ *	table; or what a callback returned.
+ */
+int kleaf_walk(unsigned long start, unsigned long end,
+	       const struct kleaf_walk_ops *ops, void *data);
+
+/**
+ * kleaf_split() - make @start and @end leaf boundaries
+ * @start: first byte, page aligned, untagged
+ * @end: one past the last byte, page aligned, above @start
+ *
+ * A leaf that contains a boundary is replaced one level at a time by the
+ * largest leaves that fit around it: PUD to CONT_PMD to PMD to CONT_PTE to
+ * PTE. Block to table and the contiguous bit are changed without a break,
+ * which the architecture permits at BBM level 2 (Arm ARM, D8 "Support levels
+ * for changing table or block size"). No TLBI is needed: the old and the new
+ * size translate alike, and an entry of either size that covers an address
+ * goes with the next TLBI by that address.
+ *
+ * Context: Process context, may sleep. Takes kleaf_lock.
+ * Return: 0, also if nothing had to be split; -EINVAL misaligned or empty;
+ *	-ENOMEM no memory for a table; -EBUSY a split is needed but secondary
+ *	CPUs are coming up, or the page allocator is not there yet: retry once
+ *	CPU features are final; -EOPNOTSUPP a split is needed and the system
+ *	cannot split live. On error translation and attributes are unchanged;
+ *	a split already made remains.
+ */
+int __must_check kleaf_split(unsigned long start, unsigned long end);
+
+/**
+ * kleaf_split_to_pages() - map a range of the linear map with PTE leaves
+ * @start: first byte, page aligned, untagged
+ * @end: one past the last byte, page aligned, above @start
+ *
+ * For users that protect single pages from atomic context afterwards.
+ *
+ * Context: Process context, may sleep. Takes kleaf_lock.
+ * Return: as kleaf_split().
+ */
+int __must_check kleaf_split_to_pages(unsigned long start, unsigned long end);
+
+/**
+ * kleaf_change() - change attributes of a range and flush it
+ * @start: first byte, page aligned, untagged
+ * @end: one past the last byte, page aligned, above @start
+ * @set_mask: descriptor bits to set
+ * @clear_mask: descriptor bits to clear; a bit in both ends up set
+ *
+ * Splits at both ends first, then changes, which cannot fail. PTE_VALID in
+ * @clear_mask makes leaves present-invalid, in @set_mask valid again. The
+ * output address, memory type, shareability and the contiguous bit must not
+ * be in the masks: they need break-before-make.
+ *
+ * Context: Process context, may sleep, takes kleaf_lock; but any context and
+ *	no lock where the range is PTE-mapped for good: with debug_pagealloc,
+ *	and in the KFENCE pool.
+ * Return: 0 or an error as kleaf_split(). On error no attribute is changed.
+ */
+int __must_check kleaf_change(unsigned long start, unsigned long end,
+			      pgprot_t set_mask, pgprot_t clear_mask);
+
+/**
+ * kleaf_set_direct_map_noflush() - change the linear mapping of one page
+ * @page: the page
+ * @set_mask: descriptor bits to set
+ * @clear_mask: descriptor bits to clear
+ *
+ * With interrupts off, which is how the hibernation snapshot calls it, nothing
+ * is split: the whole leaf around the page is changed, and flushed if it was
+ * made invalid. That is right for the snapshot only: it makes an invalid leaf
+ * valid, copies a page and makes the leaf invalid again, with no other CPU up.
+ *
+ * Context: As kleaf_change(), or interrupts off with one CPU online.
+ * Return: as kleaf_change(). The caller flushes the TLB.
+ */
+int __must_check kleaf_set_direct_map_noflush(struct page *page,
+					      pgprot_t set_mask,
+					      pgprot_t clear_mask);
+
+/**
+ * kleaf_change_vm_area() - change attributes of pages of a vmalloc area
+ * @area: the area, with VM_ALLOC
+ * @start: first byte, page aligned, inside @area
+ * @nr_pages: number of pages, above 0, none of them past the end of @area
+ * @set_mask: descriptor bits to set
+ * @clear_mask: descriptor bits to clear
+ *
+ * With rodata=full a change between read-only and writable is made to the
+ * linear map of these pages too. Physically contiguous pages of the area, ascending or descending, make one
+ * range of the linear map that is changed and flushed as one. Every split
+ * that any range needs is made before the first attribute is changed.
+ *
+ * Context: Process context, may sleep. Takes kleaf_lock and, through
+ *	vm_unmap_aliases(), the locks of vmalloc.
+ * Return: 0 or an error as kleaf_split(). On error no attribute is changed.
+ */
+int __must_check kleaf_change_vm_area(struct vm_struct *area,
+				      unsigned long start,
+				      unsigned int nr_pages,
+				      pgprot_t set_mask, pgprot_t clear_mask);
+
+/**
+ * kleaf_force_pte_map() - must the linear map be built of PTEs?
+ *
+ * Decides when the linear map is created and remembers: memory hot-added
+ * later is mapped as boot memory was.
+ *
+ * Context: From map_mem() on; the first caller must be map_mem().
+ * Return: true if pages of the linear map will be protected one by one and
+ *	leaves cannot be split live, or if they will be so from atomic context.
+ */
+bool kleaf_force_pte_map(void);
+
+/**
+ * kleaf_linear_map_created() - count the leaves of the boot-time linear map
+ *
+ * Context: Boot, one CPU, when map_mem() has mapped all memory.
+ */
+void kleaf_linear_map_created(void);
+
+/**
+ * kleaf_account_range() - add a range of the linear map to the DirectMap lines
+ * @start: first byte, page aligned, untagged
+ * @end: one past the last byte
+ * @sign: 1 after the range was mapped, -1 before it is unmapped
+ *
+ * Context: Boot, or memory hotplug with mem_hotplug_lock held for writing.
+ */
+void kleaf_account_range(unsigned long start, unsigned long end, int sign);
+
+/**
+ * kleaf_features_final() - CPU features are final: settle how leaves split
+ *
+ * Context: smp_cpus_done(), may sleep.
+ */
+void kleaf_features_final(void);
+
+#else /* !CONFIG_ARM64_KLEAF */
+
+static inline int kleaf_split_to_pages(unsigned long start, unsigned long end)
+{
+	return 0;
+}
+
+static inline int kleaf_change(unsigned long start, unsigned long end,
+			       pgprot_t set_mask, pgprot_t clear_mask)
+{
+	return -EOPNOTSUPP;
+}
+
+static inline int kleaf_set_direct_map_noflush(struct page *page,
+					       pgprot_t set_mask,
+					       pgprot_t clear_mask)
+{
+	return -EOPNOTSUPP;
+}
+
+static inline int kleaf_change_vm_area(struct vm_struct *area,
+				       unsigned long start,
+				       unsigned int nr_pages,
+				       pgprot_t set_mask, pgprot_t clear_mask)
+{
+	return -EOPNOTSUPP;
+}
+
+static inline bool kleaf_force_pte_map(void)
+{
+	return can_set_direct_map();
+}
+
+static inline void kleaf_linear_map_created(void) { }
+
+static inline void kleaf_account_range(unsigned long start, unsigned long end,
+				       int sign)
+{
+}
+
+static inline void kleaf_features_final(void) { }
+
+#endif /* CONFIG_ARM64_KLEAF */
+
+#endif /* __ASM_KLEAF_H */

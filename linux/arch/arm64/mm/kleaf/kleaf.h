@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Private to arch/arm64/mm/kleaf/: leaf geometry and what the files of the
+ * engine share with each other and with its KUnit suites.
+ */
+#ifndef __ARM64_MM_KLEAF_H
+#define __ARM64_MM_KLEAF_H
+
+#include <linux/mm.h>
+#include <linux/mutex.h>
+#include <linux/pgtable.h>
+
+#include <asm/kleaf.h>
+
+/*
+ * Serialises splits, and holds a split and the change it was made for
+ * together: nobody may merge the pieces in between. Nothing is allocated
+ * under it, so it may be taken from reclaim.
+ */
+extern struct mutex kleaf_lock;
+
+/* Defined by pageattr.c; no header has it. */
+extern bool rodata_full;
+
+/**
+ * kleaf_kind_size() - bytes that a leaf of a kind maps
+ * @kind: the kind
+ *
+ * Context: Any.
+ * Return: the size in bytes.
+ */
+static inline unsigned long kleaf_kind_size(enum kleaf_kind kind)
+{
+	switch (kind) {
+	case KLEAF_KIND_CONT_PTE:
+		return CONT_PTE_SIZE;
+	case KLEAF_KIND_PMD:
+		return PMD_SIZE;
+	case KLEAF_KIND_CONT_PMD:
+		return CONT_PMD_SIZE;
+	case KLEAF_KIND_PUD:
+		return PUD_SIZE;
+	default:
+		return PAGE_SIZE;
+	}
+}
+
+/**
+ * kleaf_level_size() - bytes that one entry of a table maps
+ * @level: level of the table
+ *
+ * Context: Any.
+ * Return: the size in bytes.
+ */
+static inline unsigned long kleaf_level_size(enum kleaf_level level)
+{
+	switch (level) {
+	case KLEAF_PUD:
+		return PUD_SIZE;
+	case KLEAF_PMD:
+		return PMD_SIZE;
+	default:
+		return PAGE_SIZE;
+	}
+}
+
+/**
+ * kleaf_kind() - kind of leaf that an entry belongs to
+ * @level: level of its table
+ * @val: the descriptor, not empty
+ *
+ * Context: Any.
+ * Return: the kind.
+ */
+static inline enum kleaf_kind kleaf_kind(enum kleaf_level level, u64 val)
+{
+	bool cont = val & PTE_CONT;
+
+	switch (level) {
+	case KLEAF_PUD:
+		return KLEAF_KIND_PUD;
+	case KLEAF_PMD:
+		return cont ? KLEAF_KIND_CONT_PMD : KLEAF_KIND_PMD;
+	default:
+		return cont ? KLEAF_KIND_CONT_PTE : KLEAF_KIND_PTE;
+	}
+}
+
+/**
+ * kleaf_run_val() - read a descriptor of a run, once
+ * @run: the run
+ * @i: index of the entry, below @run->nr_entries
+ *
+ * Context: Callbacks of kleaf_walk().
+ * Return: the descriptor.
+ */
+static inline u64 kleaf_run_val(const struct kleaf_run *run, unsigned int i)
+{
+	return READ_ONCE(((u64 *)run->entryp)[i]);
+}
+
+/**
+ * kleaf_set_entry() - store a live descriptor, without barriers
+ * @entryp: the descriptor
+ * @val: new value
+ * @level: level of its table
+ *
+ * The one place where the engine writes live leaf entries. Where the level is
+ * folded the entry lies in swapper_pg_dir, which is read-only: set_pmd() and
+ * set_pud() know the way, and bring barriers of their own.
+ *
+ * Context: kleaf_lock held, or the caller owns the leaf. A DSB ISHST must
+ *	follow before the new value is relied on.
+ */
+static inline void kleaf_set_entry(void *entryp, u64 val,
+				   enum kleaf_level level)
+{
+	switch (level) {
+	case KLEAF_PUD:
+		if (in_swapper_pgdir(entryp))
+			set_pud(entryp, __pud(val));
+#if CONFIG_PGTABLE_LEVELS > 2
+		else
+			__set_pud_nosync(entryp, __pud(val));
+#endif
+		break;
+	case KLEAF_PMD:
+		if (in_swapper_pgdir(entryp))
+			set_pmd(entryp, __pmd(val));
+		else
+			__set_pmd_nosync(entryp, __pmd(val));
+		break;
+	case KLEAF_PTE:
+		__set_pte_nosync(entryp, __pte(val));
+		break;
+	}
+}
+
+/**
+ * kleaf_in_linear_map() - does an address belong to the linear map?
+ * @addr: untagged kernel address
+ *
+ * Context: Any.
+ * Return: true for [PAGE_OFFSET, PAGE_END).
+ */
+static inline bool kleaf_in_linear_map(unsigned long addr)
+{
+	return __is_lm_address(addr);
+}
+
+/**
+ * kleaf_pte_mapped_for_good() - is a range known never to need a split?
+ * @addr: untagged kernel address in the range
+ *
+ * Users that protect pages from atomic context (debug_pagealloc, KFENCE) had
+ * the memory mapped with PTEs beforehand. They must not reach kleaf_lock.
+ *
+ * Context: Any.
+ * Return: true if @addr belongs to such a user.
+ */
+bool kleaf_pte_mapped_for_good(unsigned long addr);
+
+/* Sorts of table, by size of their leaves and by who frees them. */
+enum kleaf_table_sort {
+	KLEAF_TABLE_PTE,
+	KLEAF_TABLE_PMD_LINEAR,
+	KLEAF_TABLE_PMD_VMALLOC,
+	NR_KLEAF_TABLE_SORTS,
+};
+
+/**
+ * struct kleaf_tables - tables allocated before kleaf_lock is taken
+ * @table: one table of each sort, or NULL
+ * @need: the sort that was found missing
+ */
+struct kleaf_tables {
+	void *table[NR_KLEAF_TABLE_SORTS];
+	enum kleaf_table_sort need;
+};
+
+/**
+ * kleaf_tables_refill() - allocate the table that @tables lacked
+ * @tables: in the state that kleaf_split_locked() left
+ *
+ * Context: Process context, sleeps. kleaf_lock not held.
+ * Return: 0 or -ENOMEM.
+ */
+int kleaf_tables_refill(struct kleaf_tables *tables);
+
+/**
+ * kleaf_tables_free() - free the tables that no split used
+ * @tables: tables, zero-initialised before first use
+ *
+ * Context: Process context.
+ */
+void kleaf_tables_free(struct kleaf_tables *tables);
+
+/**
+ * kleaf_table_alloc() - allocate one table; the only allocation of the engine
+ * @sort: what the table is for
+ *
+ * Constructors and destructors pair by the path that frees the table. PTE
+ * tables have none on 6.12, whoever frees them. A PMD table below the linear
+ * map is freed by memory hot-remove, without destructor, so it gets no
+ * constructor; one in vmalloc space is freed by pmd_free(), with destructor.
+ *
+ * Context: Process context, sleeps.
+ * Return: the table, or NULL.
+ */
+void *kleaf_table_alloc(enum kleaf_table_sort sort);
+
+/**
+ * kleaf_split_locked() - kleaf_split() without retries
+ * @start: first byte, page aligned, untagged
+ * @end: one past the last byte, page aligned, above @start
+ * @tables: tables to use
+ *
+ * Context: kleaf_lock held. Does not sleep.
+ * Return: as kleaf_split(), and -EAGAIN if @tables lacks one: drop the lock,
+ *	call kleaf_tables_refill(), take the lock and call again.
+ */
+int kleaf_split_locked(unsigned long start, unsigned long end,
+		       struct kleaf_tables *tables);
+
+/**
+ * kleaf_change_locked() - change attributes of whole leaves, without flush
+ * @start: first byte, a leaf boundary
+ * @end: one past the last byte, a leaf boundary
+ * @set_mask: descriptor bits to set
+ * @clear_mask: descriptor bits to clear
+ *
+ * Context: kleaf_lock held, or the range is PTE-mapped for good, or no other
+ *	CPU runs. Does not sleep.
+ * Return: 0; -EINVAL where the range has a hole or cuts a leaf, which is
+ *	a bug of the caller.
+ */
+int kleaf_change_locked(unsigned long start, unsigned long end,
+			pgprot_t set_mask, pgprot_t clear_mask);
+
+/**
+ * kleaf_may_split() - may a live leaf be split now?
+ *
+ * Context: kleaf_lock held.
+ * Return: 0, -EBUSY or -EOPNOTSUPP, as kleaf_split() documents.
+ */
+int kleaf_may_split(void);
+
+/**
+ * kleaf_account_split() - count one split
+ * @addr: address in the leaf
+ * @from: kind of the leaf that was split into the next smaller kind
+ *
+ * Context: Any.
+ */
+void kleaf_account_split(unsigned long addr, enum kleaf_kind from);
+
+/**
+ * kleaf_count_range() - add the bytes that each kind of leaf maps
+ * @start: first byte, page aligned, untagged
+ * @end: one past the last byte
+ * @bytes: array of NR_KLEAF_KINDS counters to add to
+ *
+ * Context: Any context but NMI.
+ * Return: 0 or what kleaf_walk() returns.
+ */
+int kleaf_count_range(unsigned long start, unsigned long end,
+		      unsigned long bytes[NR_KLEAF_KINDS]);
+
+/**
+ * kleaf_directmap_bytes() - bytes of the linear map in leaves of a kind
+ * @kind: the kind
+ *
+ * Context: Any.
+ * Return: the counter behind a DirectMap line of /proc/meminfo.
+ */
+unsigned long kleaf_directmap_bytes(enum kleaf_kind kind);
+
+#ifdef CONFIG_KFENCE
+/**
+ * kleaf_kfence_pool() - where is the KFENCE pool?
+ * @start: set to its first byte in the linear map
+ * @end: set to one past the last byte
+ *
+ * Context: Any.
+ * Return: false if there is none.
+ */
+bool kleaf_kfence_pool(unsigned long *start, unsigned long *end);
+#else
+static inline bool kleaf_kfence_pool(unsigned long *start, unsigned long *end)
+{
+	return false;
+}
+#endif
+
+#endif /* __ARM64_MM_KLEAF_H */

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Split live kernel leaves so that part of one can change its attributes.
+ *
+ * Invariants:
+ *  I1 (always). For every mapped byte a table walk meets the old leaf or a
+ *      complete table that translates that byte identically.
+ *  I2 (kleaf_lock free). The members of a contiguous run agree on the
+ *      contiguous bit and in every attribute.
+ *  I3 (always). Only a leaf that contains the boundary is split, one level at
+ *      a time, so that what lies beside it keeps the largest leaf that fits.
+ *  I4 (always). A table entry made here carries no PXNTable: the leaves carry
+ *      PXN, and a table bit would outlive a change of a single page.
+ *
+ * Locking: kleaf_lock is held over each split. No allocation happens below
+ *   it: a split that lacks a table gives up with -EAGAIN, the table is
+ *   allocated with the lock dropped, and the split starts over.
+ *	kleaf_lock
+ *	  (none)
+ * TLB and barriers: DSB ISHST orders the contents of a table before the entry
+ *   that publishes it. No break: needs BBM level 2 without conflict aborts,
+ *   which kleaf_may_split() vouches for. No TLBI: old and new size give the
+ *   same translation, both may be cached, and both go with a TLBI by address.
+ *   The change that follows flushes what it changes.
+ * Failure: translation and attributes unchanged; finished splits stay.
+ * See: Documentation/arch/arm64/kernel-leaves.rst; Arm ARM DDI 0487, D8.16
+ *   (support levels for changing table or block size).
+ */
+
+#include <kunit/static_stub.h>
+#include <linux/gfp.h>
+
+#include <asm/barrier.h>
+#include <asm/pgalloc.h>
+
+#include "kleaf.h"
+
+DEFINE_MUTEX(kleaf_lock);
+
+/**
+ * struct kleaf_splitter - one boundary on its way down
+ * @addr: the boundary
+ * @limit: in bytes; a leaf larger than this is split even if @addr is aligned
+ *	to it
+ * @tables: where new tables come from
+ */
+struct kleaf_splitter {
+	unsigned long addr;
+	unsigned long limit;
+	struct kleaf_tables *tables;
+};
+
+void *kleaf_table_alloc(enum kleaf_table_sort sort)
+{
+	KUNIT_STATIC_STUB_REDIRECT(kleaf_table_alloc, sort);
+
+	if (sort == KLEAF_TABLE_PMD_VMALLOC)
+		return pmd_alloc_one(&init_mm, 0);
+
+	return (void *)__get_free_page(GFP_PGTABLE_KERNEL);
+}
+
+int kleaf_tables_refill(struct kleaf_tables *tables)
+{
+	enum kleaf_table_sort sort = tables->need;
+	void *table;
+
+	might_sleep();
+
+	table = kleaf_table_alloc(sort);
+	if (!table)
+		return -ENOMEM;
+
+	tables->table[sort] = table;
+	return 0;
+}
+
+void kleaf_tables_free(struct kleaf_tables *tables)
+{
+	if (tables->table[KLEAF_TABLE_PTE])
+		pte_free_kernel(&init_mm, tables->table[KLEAF_TABLE_PTE]);
+	if (tables->table[KLEAF_TABLE_PMD_VMALLOC])
+		pmd_free(&init_mm, tables->table[KLEAF_TABLE_PMD_VMALLOC]);
+	free_page((unsigned long)tables->table[KLEAF_TABLE_PMD_LINEAR]);
+
+	memset(tables->table, 0, sizeof(tables->table));
+}
+
+/* Take a table out of @tables, or note that one of this sort is missing. */
+static void *take_table(struct kleaf_tables *tables, enum kleaf_table_sort sort)
+{
+	void *table = tables->table[sort];
+
+	if (!table)
+		tables->need = sort;
+	tables->table[sort] = NULL;
+
+	return table;
+}
+
+/* Replace a PUD leaf by a table of CONT_PMD leaves. */
+static int split_pud(pud_t *pudp, unsigned long addr,
+		     struct kleaf_tables *tables)
+{
+	pud_t pud = READ_ONCE(*pudp);
+	pgprot_t prot = __pgprot(pgprot_val(pud_pgprot(pud)) | PTE_CONT);
+	unsigned long pfn = pud_pfn(pud);
+	pmd_t *pmdp = take_table(tables, kleaf_in_linear_map(addr) ?
+				 KLEAF_TABLE_PMD_LINEAR :
+				 KLEAF_TABLE_PMD_VMALLOC);
+	unsigned int i;
+
+	if (!pmdp)
+		return -EAGAIN;
+
+	for (i = 0; i < PTRS_PER_PMD; i++, pfn += PMD_SIZE >> PAGE_SHIFT)
+		WRITE_ONCE(pmdp[i], pfn_pmd(pfn, prot));
+
+	/* Order the table's contents before the entry that publishes it. */
+	dsb(ishst);
+	pud_populate(&init_mm, pudp, pmdp);
+
+	kleaf_account_split(addr, KLEAF_KIND_PUD);
+	return KLEAF_WALK_AGAIN;
+}
+
+/* Replace a PMD leaf that is in no contiguous run by a table of CONT_PTEs. */
+static int split_pmd(pmd_t *pmdp, unsigned long addr,
+		     struct kleaf_tables *tables)
+{
+	pmd_t pmd = READ_ONCE(*pmdp);
+	/* A page has the table bit where a block has not; invalid ones too. */
+	pgprot_t prot = __pgprot(pgprot_val(pmd_pgprot(pmd)) | PTE_TABLE_BIT |
+				 PTE_CONT);
+	unsigned long pfn = pmd_pfn(pmd);
+	pte_t *ptep = take_table(tables, KLEAF_TABLE_PTE);
+	unsigned int i;
+
+	if (!ptep)
+		return -EAGAIN;
+
+	for (i = 0; i < PTRS_PER_PTE; i++, pfn++)
+		WRITE_ONCE(ptep[i], pfn_pte(pfn, prot));
+
+	/* Order the table's contents before the entry that publishes it. */
+	dsb(ishst);
+	pmd_populate_kernel(&init_mm, pmdp, ptep);
+
+	kleaf_account_split(addr, KLEAF_KIND_PMD);
+	return KLEAF_WALK_AGAIN;
+}
+
+/* Clear the contiguous bit of the whole run that @entryp belongs to. */
+static void split_cont(void *entryp, unsigned long addr, enum kleaf_level level)
+{
+	unsigned int nr = level == KLEAF_PMD ? CONT_PMDS : CONT_PTES;
+	u64 *first = PTR_ALIGN_DOWN((u64 *)entryp, nr * sizeof(u64));
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		kleaf_set_entry(&first[i], READ_ONCE(first[i]) & ~PTE_CONT,
+				level);
+
+	/*
+	 * Every member is visible to walkers before the first of them changes
+	 * an attribute, so that no walk sees a run whose members disagree.
+	 */
+	dsb(ishst);
+	kleaf_account_split(addr, kleaf_kind(level, PTE_CONT));
+}
+
+/*
+ * Split the leaf around the boundary by one level, if the boundary lies inside
+ * it, and have the walk come back until it does not.
+ */
+static int split_run(const struct kleaf_run *run, void *data)
+{
+	struct kleaf_splitter *split = data;
+	unsigned long size = kleaf_level_size(run->level);
+	u64 val = kleaf_run_val(run, 0);
+	unsigned long leaf_size;
+	int ret;
+
+	/* An empty PTE: there is no leaf here. */
+	if (!val)
+		return 0;
+
+	leaf_size = kleaf_kind_size(kleaf_kind(run->level, val));
+	if (IS_ALIGNED(split->addr, leaf_size) && leaf_size <= split->limit)
+		return 0;
+
+	ret = kleaf_may_split();
+	if (ret)
+		return ret;
+
+	if (leaf_size != size) {
+		split_cont(run->entryp, split->addr, run->level);
+		return KLEAF_WALK_AGAIN;
+	}
+
+	if (run->level == KLEAF_PUD)
+		return split_pud(run->entryp, split->addr, split->tables);
+
+	return split_pmd(run->entryp, split->addr, split->tables);
+}
+
+static const struct kleaf_walk_ops split_ops = {
+	.run = split_run,
+};
+
+/*
+ * Split the leaf that maps @page until @addr, an end of that page, is a leaf
+ * boundary.
+ */
+static int split_at(unsigned long page, unsigned long addr, unsigned long limit,
+		    struct kleaf_tables *tables)
+{
+	struct kleaf_splitter split = {
+		.addr = addr,
+		.limit = limit,
+		.tables = tables,
+	};
+
+	return kleaf_walk(page, page + PAGE_SIZE, &split_ops, &split);
+}
+
+int kleaf_split_locked(unsigned long start, unsigned long end,
+		       struct kleaf_tables *tables)
+{
+	int ret;
+
+	lockdep_assert_held(&kleaf_lock);
+
+	ret = split_at(start, start, ULONG_MAX, tables);
+	if (ret)
+		return ret;
+
+	/* Look at the page below @end only: the one above may be unmapped. */
+	return split_at(end - PAGE_SIZE, end, ULONG_MAX, tables);
+}
+
+/* As kleaf_split_locked(), but leave nothing larger than a page. */
+static int split_to_pages_locked(unsigned long start, unsigned long end,
+				 struct kleaf_tables *tables)
+{
+	unsigned long addr;
+	int ret;
+
+	lockdep_assert_held(&kleaf_lock);
+
+	ret = kleaf_split_locked(start, end, tables);
+	for (addr = start; !ret && addr < end; addr += CONT_PTE_SIZE) {
+		ret = split_at(addr, addr, PAGE_SIZE, tables);
+		addr = ALIGN_DOWN(addr, CONT_PTE_SIZE);
+	}
+
+	return ret;
+}
+
+typedef int (*split_fn)(unsigned long start, unsigned long end,
+			struct kleaf_tables *tables);
+
+static int split_retry(unsigned long start, unsigned long end, split_fn fn)
+{
+	struct kleaf_tables tables = {};
+	int ret;
+
+	might_sleep();
+
+	if (start >= end || !PAGE_ALIGNED(start | end))
+		return -EINVAL;
+
+	for (;;) {
+		mutex_lock(&kleaf_lock);
+		ret = fn(start, end, &tables);
+		mutex_unlock(&kleaf_lock);
+
+		if (ret != -EAGAIN)
+			break;
+		ret = kleaf_tables_refill(&tables);
+		if (ret)
+			break;
+	}
+	kleaf_tables_free(&tables);
+
+	return ret;
+}
+
+int kleaf_split(unsigned long start, unsigned long end)
+{
+	return split_retry(start, end, kleaf_split_locked);
+}
+
+int kleaf_split_to_pages(unsigned long start, unsigned long end)
+{
+	return split_retry(start, end, split_to_pages_locked);
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Tests of what may be split while the kernel boots.
+ *
+ * A device that probes before CPU features are final may ask for a change of
+ * attributes: the interrupt controller of a confidential guest shares its
+ * tables with the host that early. Such a call must work, or be refused with
+ * nothing changed; it must not leave memory half shared.
+ *
+ * KUnit runs late, so the calls are made by an early_initcall (one CPU) and by
+ * a hotplug callback (secondaries come up one by one), and recorded; the suite
+ * checks the records and, on a live system, tries once more.
+ *
+ * Run with
+ *	make test SUITES=kunit-kleaf
+ */
+
+#include <linux/cpuhotplug.h>
+#include <linux/init.h>
+
+#include <asm/bbml2.h>
+
+#include "region.h"
+
+/**
+ * struct attempt - making a page invalid, and valid again
+ * @made: it was tried
+ * @kind: kind of leaf that mapped the page before
+ * @ret: result of making it invalid
+ * @present: whether the CPU could read the page then
+ * @ret_back: result of making it valid again, if @ret was 0
+ * @present_back: whether the CPU could write it then
+ */
+struct attempt {
+	bool made;
+	enum kleaf_kind kind;
+	int ret;
+	bool present;
+	int ret_back;
+	bool present_back;
+};
+
+/* On one CPU; on the same page with secondaries; on an untouched leaf then. */
+static struct attempt on_one_cpu, again_with_secondaries, with_secondaries;
+
+static struct page *block;
+static const unsigned int block_order = MIN(PMD_SHIFT - PAGE_SHIFT,
+					    MAX_PAGE_ORDER);
+static const unsigned int first_page = 5;
+/* In another leaf than first_page, whatever was split for that. */
+static const unsigned int other_page = 2 * CONT_PTES + 5;
+
+static void try_page(struct attempt *attempt, unsigned int i)
+{
+	unsigned long addr = (unsigned long)__va(page_to_phys(block + i));
+
+	attempt->made = true;
+	attempt->kind = region_leaf_kind(addr);
+	attempt->ret = kleaf_change(addr, addr + PAGE_SIZE, __pgprot(0),
+				    __pgprot(PTE_VALID));
+	attempt->present = region_translates(addr, false, NULL);
+	if (attempt->ret)
+		return;
+
+	attempt->ret_back = kleaf_change(addr, addr + PAGE_SIZE,
+					 __pgprot(PTE_VALID), __pgprot(0));
+	attempt->present_back = region_translates(addr, true, NULL);
+}
+
+static int secondary_online(unsigned int cpu)
+{
+	if (block && cpu && !system_capabilities_finalized() &&
+	    !with_secondaries.made) {
+		try_page(&again_with_secondaries, first_page);
+		try_page(&with_secondaries, other_page);
+	}
+
+	return 0;
+}
+
+static int __init kleaf_boot_early(void)
+{
+	block = alloc_pages(GFP_KERNEL, block_order);
+	if (!block)
+		return 0;
+
+	try_page(&on_one_cpu, first_page);
+
+	return min(0, cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN,
+						"arm64/kleaf_test:online",
+						secondary_online, NULL));
+}
+early_initcall(kleaf_boot_early);
+
+static void expect_worked(struct kunit *test, const struct attempt *attempt)
+{
+	KUNIT_EXPECT_EQ(test, attempt->ret, 0);
+	KUNIT_EXPECT_FALSE(test, attempt->present);
+	KUNIT_EXPECT_EQ(test, attempt->ret_back, 0);
+	KUNIT_EXPECT_TRUE(test, attempt->present_back);
+}
+
+static void expect_refused(struct kunit *test, const struct attempt *attempt,
+			   int err)
+{
+	KUNIT_EXPECT_EQ(test, attempt->ret, err);
+	KUNIT_EXPECT_TRUE(test, attempt->present);
+}
+
+static void require(struct kunit *test, const struct attempt *attempt)
+{
+	KUNIT_ASSERT_NOT_NULL(test, block);
+	if (!attempt->made)
+		kunit_skip(test, "no secondary CPU came up during boot");
+}
+
+static void split_on_one_cpu_works(struct kunit *test)
+{
+	require(test, &on_one_cpu);
+	expect_worked(test, &on_one_cpu);
+}
+
+static void change_without_split_works_while_cpus_come_up(struct kunit *test)
+{
+	require(test, &again_with_secondaries);
+	KUNIT_EXPECT_EQ(test, again_with_secondaries.kind, KLEAF_KIND_PTE);
+	expect_worked(test, &again_with_secondaries);
+}
+
+static void split_while_cpus_come_up_is_refused(struct kunit *test)
+{
+	require(test, &with_secondaries);
+	if (with_secondaries.kind == KLEAF_KIND_PTE)
+		expect_worked(test, &with_secondaries);
+	else
+		expect_refused(test, &with_secondaries, -EBUSY);
+}
+
+static void split_when_features_are_final_works(struct kunit *test)
+{
+	struct attempt attempt = {};
+
+	KUNIT_ASSERT_NOT_NULL(test, block);
+	try_page(&attempt, other_page);
+	if (attempt.kind == KLEAF_KIND_PTE || system_supports_bbml2_noabort())
+		expect_worked(test, &attempt);
+	else
+		expect_refused(test, &attempt, -EOPNOTSUPP);
+}
+
+static struct kunit_case kleaf_boot_cases[] = {
+	KUNIT_CASE(split_on_one_cpu_works),
+	KUNIT_CASE(change_without_split_works_while_cpus_come_up),
+	KUNIT_CASE(split_while_cpus_come_up_is_refused),
+	KUNIT_CASE(split_when_features_are_final_works),
+	{}
+};
+
+static struct kunit_suite kleaf_boot_suite = {
+	.name = "kleaf_boot",
+	.test_cases = kleaf_boot_cases,
+};
+kunit_test_suite(kleaf_boot_suite);
+
+MODULE_DESCRIPTION("Tests of kernel leaf splits while the kernel boots");
+MODULE_LICENSE("GPL");
