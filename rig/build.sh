@@ -34,7 +34,8 @@ export LOCALVERSION=
 gcc=${CROSS_COMPILE}gcc
 if [ "${CCACHE:-1}" != 0 ] && command -v ccache >/dev/null 2>&1; then
 	gcc="ccache $gcc"
-	export CCACHE_BASEDIR="$TOP" CCACHE_NOHASHDIR=1
+	# Depend mode: a miss costs no second run of the preprocessor.
+	export CCACHE_BASEDIR="$TOP" CCACHE_NOHASHDIR=1 CCACHE_DEPEND=1
 fi
 
 log=$out/build.log

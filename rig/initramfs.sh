@@ -91,7 +91,7 @@ if [ ! -f "$BUSYBOX" ]; then
 fi
 
 init=$STAGE/init
-if [ ! -x "$init" ] || [ "$TOP/rig/guest/init.c" -nt "$init" ]; then
+if newer "$TOP/rig/guest/init.c" "$init"; then
 	# shellcheck disable=SC2086 # a list of flags
 	"${CROSS_COMPILE}gcc" $CFLAGS -o "$init" "$TOP/rig/guest/init.c" ||
 		die "cannot build rig/guest/init.c (is libc6-dev-arm64-cross there?)"

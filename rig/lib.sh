@@ -6,6 +6,7 @@
 #              J (all cores) is the number of jobs.
 # Exit codes of all scripts: 0 ok, 1 failed, 2 usage, 3 missing tool, 4 skipped.
 
+# shellcheck disable=SC2034 # for the scripts that source this
 set -eu
 export LC_ALL=C
 
@@ -106,4 +107,9 @@ overlay_files() {
 	[ -d "$TOP/linux" ] || return 0
 	(cd "$TOP/linux" && find . -type f ! -name '*~' ! -name '.*.sw?' |
 		sed 's,^\./,,' | sort)
+}
+
+# newer A B - is A newer than B, or B not there?
+newer() {
+	[ ! -e "$2" ] || [ -n "$(find "$1" -newer "$2")" ]
 }

@@ -31,6 +31,7 @@
 
 #define RUN_FILE	"/suite/run"
 #define VERDICT		"wideleaf-verdict"
+#define MARK		"wideleaf-init"
 /* A record of /dev/kmsg may not be longer than 1024 bytes. */
 #define KMSG_MAX	900
 #define EXIT_SKIP	4
@@ -252,6 +253,7 @@ static void run_suite(FILE *list)
 		total++;
 	rewind(list);
 
+	emit(MARK ": %d tests", total);
 	emit("KTAP version 1");
 	emit("1..%d", total);
 	while (fgets(line, sizeof(line), list)) {
@@ -267,6 +269,7 @@ static void run_suite(FILE *list)
 			continue;
 		}
 
+		emit("    # Subtest: %s", name);
 		rc = run_test(command, seconds, &lb);
 		if (!rc) {
 			emit("ok %d %s", n, name);
@@ -296,7 +299,7 @@ static void run_shell(void)
 	int fd;
 
 	if (!f || fscanf(f, "%63s", name) != 1)
-		strcpy(name, "ttyAMA0");
+		snprintf(name, sizeof(name), "ttyAMA0");
 	if (f)
 		fclose(f);
 	snprintf(path, sizeof(path), "/dev/%s", name);
