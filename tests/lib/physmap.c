@@ -15,9 +15,6 @@
 
 #include "physmap.h"
 
-/* Kernel sections start at multiples of this, whatever the page size. */
-#define SEGMENT_ALIGN	0x10000
-
 static int add_range(struct phys_map *map, uint64_t start, uint64_t end,
 		     bool text)
 {
@@ -99,8 +96,8 @@ int physmap_read(struct phys_map *map, const char *path)
 		if (*line != ' ' && !strncmp(name, "System RAM", 10)) {
 			ret = add_range(map, start, last + 1, false);
 		} else if (!strncmp(name, "Kernel code", 11)) {
-			/* Begins after the header, which is text as well. */
-			map->text_start = (start - 1) & ~(SEGMENT_ALIGN - 1ULL);
+			/* From _text to __init_begin: rodata as well. */
+			map->text_start = start;
 			map->text_end = last + 1;
 		}
 	}

@@ -77,6 +77,16 @@ static struct pt_range *new_range(struct pt_dump *dump, size_t *room)
 	return &dump->ranges[dump->nr];
 }
 
+/* Keeps a word for comparison, unless it only repeats the kind. */
+static void keep_attr(struct pt_range *range, const char *word)
+{
+	size_t used = strlen(range->attrs);
+
+	if (strcmp(word, "CON") && strcmp(word, "BLK"))
+		snprintf(range->attrs + used, sizeof(range->attrs) - used,
+			 "%s%s", used ? " " : "", word);
+}
+
 /* Attributes decide validity, permissions and the contiguous bit. */
 static bool parse_attrs(struct pt_range *range, char *attrs, bool *cont)
 {
@@ -87,6 +97,7 @@ static bool parse_attrs(struct pt_range *range, char *attrs, bool *cont)
 	*cont = false;
 	for (word = strtok_r(attrs, " \n", &save); word;
 	     word = strtok_r(NULL, " \n", &save)) {
+		keep_attr(range, word);
 		if (!strcmp(word, "F"))
 			range->valid = false;
 		else if (!strcmp(word, "ro"))
@@ -145,8 +156,6 @@ static int parse_line(struct pt_dump *dump, struct pt_range *range, char *line)
 	attrs += strspn(attrs, " ");
 	if (!*attrs || *attrs == '\n')
 		return 0;
-	snprintf(range->attrs, sizeof(range->attrs), "%s", attrs);
-	range->attrs[strcspn(range->attrs, "\n")] = '\0';
 	if (!parse_attrs(range, attrs, &cont) ||
 	    !parse_kind(range, level, cont) || !range_ok(dump, range))
 		return -1;
@@ -270,5 +279,75 @@ void pt_histogram(const struct pt_dump *dump, uint64_t leaves[PT_NR_KINDS],
 		bytes[range->kind] += range->end - range->start;
 		leaves[range->kind] += (range->end - range->start) /
 				       dump->geo.size[range->kind];
+	}
+}
+
+struct pt_range *pt_linear(const struct pt_dump *dump, size_t *nr)
+{
+	struct pt_range *out = calloc(dump->nr, sizeof(*out));
+	size_t i;
+
+	*nr = 0;
+	if (!out) {
+		perror("ptdump");
+		return NULL;
+	}
+	for (i = 0; i < dump->nr; i++)
+		if (dump->ranges[i].linear)
+			out[(*nr)++] = dump->ranges[i];
+	return out;
+}
+
+static bool same_leaves(const struct pt_range *a, const struct pt_range *b,
+			bool attrs)
+{
+	if (!a || !b)
+		return a == b;
+	return a->kind == b->kind && (!attrs || !strcmp(a->attrs, b->attrs));
+}
+
+/*
+ * Sweep over both lists at once. At every step @addr is where one of them
+ * changes, and the piece up to the next change is compared.
+ */
+size_t pt_diff(const struct pt_range *want, size_t nr_want,
+	       const struct pt_range *have, size_t nr_have, bool attrs,
+	       pt_report_fn report, void *arg)
+{
+	const struct pt_range *want_end = want + nr_want;
+	const struct pt_range *have_end = have + nr_have;
+	uint64_t addr = 0;
+	size_t bad = 0;
+
+	for (;;) {
+		const struct pt_range *w = NULL, *h = NULL;
+		uint64_t next = UINT64_MAX;
+
+		while (want < want_end && want->end <= addr)
+			want++;
+		while (have < have_end && have->end <= addr)
+			have++;
+		if (want == want_end && have == have_end)
+			return bad;
+		if (want < want_end) {
+			if (want->start <= addr)
+				w = want;
+			next = w ? want->end : want->start;
+		}
+		if (have < have_end) {
+			uint64_t change;
+
+			if (have->start <= addr)
+				h = have;
+			change = h ? have->end : have->start;
+			if (change < next)
+				next = change;
+		}
+		if (!same_leaves(w, h, attrs)) {
+			bad++;
+			if (report)
+				report(addr, next, w, h, arg);
+		}
+		addr = next;
 	}
 }

@@ -39,7 +39,7 @@ struct pt_range {
 	bool nx;
 	bool uxn;
 	bool linear;		/* part of the linear map */
-	char attrs[96];		/* all attributes, as printed */
+	char attrs[96];		/* all but CON and BLK, which @kind says */
 };
 
 struct pt_dump {
@@ -98,6 +98,30 @@ uint64_t pt_leaf_start(const struct pt_dump *dump,
  */
 void pt_histogram(const struct pt_dump *dump, uint64_t leaves[PT_NR_KINDS],
 		  uint64_t bytes[PT_NR_KINDS]);
+
+/**
+ * pt_linear() - the stretches of the linear map alone
+ * @nr: how many there are
+ * Return: a copy, to be freed, or NULL with a message on stderr.
+ */
+struct pt_range *pt_linear(const struct pt_dump *dump, size_t *nr);
+
+/* @want or @have is NULL where that list maps nothing. */
+typedef void (*pt_report_fn)(uint64_t start, uint64_t end,
+			     const struct pt_range *want,
+			     const struct pt_range *have, void *arg);
+
+/**
+ * pt_diff() - compare two lists of stretches, address by address
+ * @want: ascending, without overlap, below the top of memory
+ * @have: likewise
+ * @attrs: compare attributes as well as kinds
+ * @report: called for each piece that differs, may be NULL
+ * Return: the number of pieces that differ.
+ */
+size_t pt_diff(const struct pt_range *want, size_t nr_want,
+	       const struct pt_range *have, size_t nr_have, bool attrs,
+	       pt_report_fn report, void *arg);
 
 const char *pt_kind_name(enum pt_kind kind);
 

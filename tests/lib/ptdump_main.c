@@ -99,87 +99,44 @@ static int cmd_alias(const struct pt_dump *dump, const struct phys_map *map,
 	return seen && !bad ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-/*
- * The linear map as stretches of one kind, whatever the permissions. Always
- * at least one, since pt_read() refuses a dump without a linear map.
- */
-static struct pt_range *actual_layout(const struct pt_dump *dump, size_t *nr)
-{
-	struct pt_range *out = calloc(dump->nr, sizeof(*out));
-	size_t i;
-
-	*nr = 0;
-	if (!out) {
-		perror("ptdump");
-		exit(2);
-	}
-	for (i = 0; i < dump->nr; i++) {
-		const struct pt_range *range = &dump->ranges[i];
-
-		if (!range->linear)
-			continue;
-		if (*nr && out[*nr - 1].kind == range->kind &&
-		    out[*nr - 1].end == range->start)
-			out[*nr - 1].end = range->end;
-		else
-			out[(*nr)++] = *range;
-	}
-	return out;
-}
+struct layout_diff {
+	uint64_t bytes;
+	unsigned long shown;
+};
 
 static void show_difference(uint64_t start, uint64_t end,
 			    const struct pt_range *want,
-			    const struct pt_range *have)
+			    const struct pt_range *have, void *arg)
 {
-	printf("%016" PRIx64 "-%016" PRIx64 " expected %s, is %s\n", start, end,
-	       pt_kind_name(want->kind), pt_kind_name(have->kind));
-}
+	struct layout_diff *diff = arg;
 
-/* Both lists cover the same addresses: physmap_offset() has seen to that. */
-static int compare_layout(const struct pt_range *want, size_t nr_want,
-			  const struct pt_range *have, size_t nr_have)
-{
-	uint64_t addr = want->start, bad_bytes = 0, bytes = 0;
-	size_t w = 0, h = 0;
-	unsigned long bad = 0;
-
-	while (w < nr_want && h < nr_have) {
-		uint64_t end = want[w].end < have[h].end ? want[w].end :
-							   have[h].end;
-
-		bytes += end - addr;
-		if (want[w].kind != have[h].kind) {
-			bad_bytes += end - addr;
-			if (bad++ < MAX_SHOWN)
-				show_difference(addr, end, &want[w], &have[h]);
-		}
-		w += end == want[w].end;
-		h += end == have[h].end;
-		if (w < nr_want && h < nr_have)
-			addr = want[w].start > have[h].start ? want[w].start :
-							       have[h].start;
-	}
-	printf("layout: %" PRIu64 " kB as %zu stretches, %" PRIu64
-	       " kB in %lu stretches differ\n", bytes >> 10, nr_want,
-	       bad_bytes >> 10, bad);
-	return bad || w != nr_want || h != nr_have ? EXIT_FAILURE :
-						     EXIT_SUCCESS;
+	diff->bytes += end - start;
+	if (diff->shown++ < MAX_SHOWN)
+		printf("%016" PRIx64 "-%016" PRIx64 " expected %s, is %s\n",
+		       start, end, want ? pt_kind_name(want->kind) : "nothing",
+		       have ? pt_kind_name(have->kind) : "nothing");
 }
 
 static int cmd_layout(const struct pt_dump *dump, const struct phys_map *map,
 		      uint64_t offset, enum layout_mode mode)
 {
+	struct layout_diff diff = { 0 };
 	struct pt_range *want, *have;
-	size_t nr_want, nr_have;
-	int ret;
+	size_t nr_want, nr_have, bad;
 
 	if (physmap_expect(map, &dump->geo, offset, mode, &want, &nr_want))
 		return 2;
-	have = actual_layout(dump, &nr_have);
-	ret = compare_layout(want, nr_want, have, nr_have);
+	have = pt_linear(dump, &nr_have);
+	if (!have)
+		return 2;
+	bad = pt_diff(want, nr_want, have, nr_have, false, show_difference,
+		      &diff);
+	printf("layout: %zu stretches expected, %zu found, %" PRIu64
+	       " kB in %zu places differ\n", nr_want, nr_have,
+	       diff.bytes >> 10, bad);
 	free(want);
 	free(have);
-	return ret;
+	return bad ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 /* "DirectMap64k:" for 65536, "DirectMap32M:", "DirectMap1G:" */
