@@ -2,8 +2,9 @@
 /*
  * Change single pages of the linear map on behalf of a test program.
  *
- * The module takes memory, fills it with a pattern and lets user space change
- * the mapping of single pages of it. Everything goes through the functions
+ * The module takes memory in small blocks, spread over the machine, fills it
+ * with a pattern and lets user space change the mapping of single pages of it.
+ * Everything goes through the functions
  * that the kernel's own users call: set_direct_map_*_noflush() as secretmem
  * does, set_memory_valid() as hibernation does, set_memory_ro() and _rw() on
  * a VM_ALLOC area as modules and BPF do, which is what makes the linear alias
@@ -39,13 +40,18 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include <linux/vmalloc.h>
+#include <linux/xarray.h>
 #include <asm/tlbflush.h>
 
 #include "ksym.h"
 
-static unsigned int megabytes = 64;
+static unsigned int megabytes = 256;
 module_param(megabytes, uint, 0400);
-MODULE_PARM_DESC(megabytes, "memory to take");
+MODULE_PARM_DESC(megabytes, "memory to look through for blocks");
+
+static unsigned int stride = 1;
+module_param(stride, uint, 0400);
+MODULE_PARM_DESC(stride, "keep one block in so many MiB of addresses");
 
 static unsigned int order = 5;
 module_param(order, uint, 0400);
@@ -316,7 +322,7 @@ DEFINE_SHOW_ATTRIBUTE(verify);
 
 /* Memory */
 
-static void release_pages(void)
+static void put_back_pages(void)
 {
 	unsigned long i;
 
@@ -336,26 +342,54 @@ static void release_pages(void)
 	kvfree(poke_pages);
 }
 
-static int take_pages(void)
+static void keep_block(struct page *block)
 {
-	unsigned long want = ((u64)megabytes << 20) >> PAGE_SHIFT;
 	unsigned long i;
 
-	poke_pages = kvcalloc(want, sizeof(*poke_pages), GFP_KERNEL);
+	split_page(block, order);
+	for (i = 0; i < 1UL << order; i++) {
+		poke_pages[nr_poke_pages++].page = block + i;
+		write_pattern(block + i);
+	}
+}
+
+/*
+ * Takes blocks until @megabytes have gone by and keeps the first one of each
+ * stretch of @stride MiB. The others are set aside meanwhile, or the allocator
+ * would hand out the same ones again.
+ */
+static int take_pages(void)
+{
+	unsigned long nr_blocks = ((u64)megabytes << 20) >>
+				  (PAGE_SHIFT + order);
+	struct page *block, *aside = NULL;
+	DEFINE_XARRAY(seen);
+	unsigned long i;
+
+	poke_pages = kvcalloc(nr_blocks << order, sizeof(*poke_pages),
+			      GFP_KERNEL);
 	if (!poke_pages)
 		return -ENOMEM;
-	while (nr_poke_pages + (1UL << order) <= want) {
-		struct page *block = alloc_pages(GFP_KERNEL | __GFP_NOWARN,
-						 order);
-
+	for (i = 0; i < nr_blocks; i++) {
+		block = alloc_pages(GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN,
+				    order);
 		if (!block)
 			break;
-		split_page(block, order);
-		for (i = 0; i < 1UL << order; i++) {
-			poke_pages[nr_poke_pages++].page = block + i;
-			write_pattern(block + i);
+		if (!xa_insert(&seen, (page_to_phys(block) >> 20) / stride,
+			       block, GFP_KERNEL)) {
+			keep_block(block);
+			continue;
 		}
+		set_page_private(block, (unsigned long)aside);
+		aside = block;
 	}
+	while (aside) {
+		block = aside;
+		aside = (struct page *)page_private(block);
+		set_page_private(block, 0);
+		__free_pages(block, order);
+	}
+	xa_destroy(&seen);
 	if (!nr_poke_pages) {
 		kvfree(poke_pages);
 		return -ENOMEM;
@@ -383,6 +417,8 @@ static int __init leaf_poke_init(void)
 
 	if (!ret)
 		ret = find_symbols();
+	if (!ret && (!stride || order > MAX_PAGE_ORDER))
+		ret = -EINVAL;
 	if (!ret)
 		ret = take_pages();
 	if (ret)
@@ -397,7 +433,7 @@ static int __init leaf_poke_init(void)
 static void __exit leaf_poke_exit(void)
 {
 	debugfs_remove(poke_dir);
-	release_pages();
+	put_back_pages();
 }
 
 module_init(leaf_poke_init);
