@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Parser of /sys/kernel/debug/kernel_page_tables; see ptdump.h.
+ * Parser of /sys/kernel/debug/kernel_page_tables; see leaves.h.
  *
  * A line of the dump is
  *	0xSTART-0xEND   SIZE LEVEL [attributes]
@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ptdump.h"
+#include "leaves.h"
 
 static const char * const kind_names[PT_NR_KINDS] = {
 	[PT_PTE]	= "PTE",

@@ -25,7 +25,7 @@
 
 #include "guest.h"
 #include "kselftest.h"
-#include "ptdump.h"
+#include "leaves.h"
 
 #define NEIGHBOURS	"/sys/kernel/debug/leaf_neighbours"
 #define JIT_ENABLE	"/proc/sys/net/core/bpf_jit_enable"

@@ -2,8 +2,8 @@
 /*
  * Small things that the guest programs share.
  */
-#ifndef WL_TESTS_GUEST_H
-#define WL_TESTS_GUEST_H
+#ifndef WL_GUEST_GUEST_H
+#define WL_GUEST_GUEST_H
 
 #include <stddef.h>
 
@@ -49,4 +49,4 @@ int guest_write(const char *path, const char *text);
  */
 int guest_field(const char *text, const char *name, unsigned long *value);
 
-#endif /* WL_TESTS_GUEST_H */
+#endif /* WL_GUEST_GUEST_H */

@@ -26,7 +26,7 @@
 
 #include "guest.h"
 #include "kselftest.h"
-#include "ptdump.h"
+#include "leaves.h"
 
 #define POKE_DIR	"/sys/kernel/debug/leaf_poke/"
 #define MAX_SHOWN	10

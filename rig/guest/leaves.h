@@ -3,8 +3,8 @@
  * Read the kernel's own page tables as /sys/kernel/debug/kernel_page_tables
  * prints them, on any page size and number of VA bits.
  */
-#ifndef WL_TESTS_PTDUMP_H
-#define WL_TESTS_PTDUMP_H
+#ifndef WL_GUEST_LEAVES_H
+#define WL_GUEST_LEAVES_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -125,4 +125,4 @@ size_t pt_diff(const struct pt_range *want, size_t nr_want,
 
 const char *pt_kind_name(enum pt_kind kind);
 
-#endif /* WL_TESTS_PTDUMP_H */
+#endif /* WL_GUEST_LEAVES_H */

@@ -2,10 +2,10 @@
 /*
  * What the linear map should look like, worked out from /proc/iomem alone.
  */
-#ifndef WL_TESTS_PHYSMAP_H
-#define WL_TESTS_PHYSMAP_H
+#ifndef WL_GUEST_PHYSMAP_H
+#define WL_GUEST_PHYSMAP_H
 
-#include "ptdump.h"
+#include "leaves.h"
 
 #define IOMEM_PATH	"/proc/iomem"
 
@@ -58,4 +58,4 @@ int physmap_expect(const struct phys_map *map, const struct pt_geometry *geo,
 		   uint64_t offset, enum layout_mode mode,
 		   struct pt_range **ranges, size_t *nr);
 
-#endif /* WL_TESTS_PHYSMAP_H */
+#endif /* WL_GUEST_PHYSMAP_H */

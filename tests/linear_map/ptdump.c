@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 #include "physmap.h"
-#include "ptdump.h"
+#include "leaves.h"
 
 #define MEMINFO_PATH	"/proc/meminfo"
 #define EXIT_SKIP	4
