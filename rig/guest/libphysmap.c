@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Expected layout of the linear map; see physmap.h.
+ *
+ * Nothing here knows how the kernel builds the map. The rule is only: each
+ * piece of memory is covered by the largest leaves for which both addresses
+ * are aligned and which lie inside the piece. A piece is one "System RAM"
+ * line, cut where the kernel's text and rodata begin and end, because their
+ * alias has other permissions. No-map memory is not "System RAM" at all.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "physmap.h"
+
+static int add_range(struct phys_map *map, uint64_t start, uint64_t end,
+		     bool text)
+{
+	struct phys_range *bigger;
+
+	if (start == end)
+		return 0;
+	bigger = realloc(map->ranges, (map->nr + 1) * sizeof(*bigger));
+	if (!bigger) {
+		perror("physmap");
+		return -1;
+	}
+	map->ranges = bigger;
+	bigger[map->nr++] = (struct phys_range){ start, end, text };
+	return 0;
+}
+
+/* Split the range that holds the image into before, text and after. */
+static int cut_text(struct phys_map *map)
+{
+	struct phys_map cut = *map;
+	size_t i;
+	int ret = 0;
+	bool found = false;
+
+	cut.ranges = NULL;
+	cut.nr = 0;
+	for (i = 0; i < map->nr && !ret; i++) {
+		uint64_t start = map->ranges[i].start;
+		uint64_t end = map->ranges[i].end;
+
+		if (map->text_start < start || map->text_end > end) {
+			ret = add_range(&cut, start, end, false);
+			continue;
+		}
+		found = true;
+		ret = add_range(&cut, start, map->text_start, false);
+		if (!ret)
+			ret = add_range(&cut, map->text_start, map->text_end,
+					true);
+		if (!ret)
+			ret = add_range(&cut, map->text_end, end, false);
+	}
+	free(map->ranges);
+	*map = cut;
+	if (!ret && !found) {
+		fprintf(stderr, "physmap: no memory holds the kernel image\n");
+		ret = -1;
+	}
+	return ret;
+}
+
+int physmap_read(struct phys_map *map, const char *path)
+{
+	uint64_t start, last;
+	char line[256];
+	FILE *file;
+	int used, ret = 0;
+
+	memset(map, 0, sizeof(*map));
+	if (!path)
+		path = IOMEM_PATH;
+	file = fopen(path, "r");
+	if (!file) {
+		fprintf(stderr, "physmap: %s: %s\n", path, strerror(errno));
+		return -1;
+	}
+	while (!ret && fgets(line, sizeof(line), file)) {
+		char *name;
+
+		used = 0;
+		if (sscanf(line, " %" SCNx64 "-%" SCNx64 " : %n", &start, &last,
+			   &used) != 2 || !used) {
+			fprintf(stderr, "physmap: not understood: %s", line);
+			ret = -1;
+			break;
+		}
+		name = line + used;
+		if (*line != ' ' && !strncmp(name, "System RAM", 10)) {
+			ret = add_range(map, start, last + 1, false);
+		} else if (!strncmp(name, "Kernel code", 11)) {
+			/* From _text to __init_begin: rodata as well. */
+			map->text_start = start;
+			map->text_end = last + 1;
+		}
+	}
+	fclose(file);
+	if (!ret && (!map->nr || !map->text_end)) {
+		/* All addresses read 0 without CAP_SYS_ADMIN. */
+		fprintf(stderr, "physmap: %s names no memory or no kernel\n",
+			path);
+		ret = -1;
+	}
+	if (!ret)
+		ret = cut_text(map);
+	if (ret)
+		physmap_free(map);
+	return ret;
+}
+
+void physmap_free(struct phys_map *map)
+{
+	free(map->ranges);
+	map->ranges = NULL;
+	map->nr = 0;
+}
+
+/* End of the stretch of memory without a gap that begins with range @*i. */
+static uint64_t phys_stretch(const struct phys_map *map, size_t *i)
+{
+	uint64_t end;
+
+	do {
+		end = map->ranges[(*i)++].end;
+	} while (*i < map->nr && map->ranges[*i].start == end);
+	return end;
+}
+
+/* The same for leaves of the linear map; skips other ranges before it. */
+static bool virt_stretch(const struct pt_dump *dump, size_t *i,
+			 uint64_t *start, uint64_t *end)
+{
+	while (*i < dump->nr && !dump->ranges[*i].linear)
+		++*i;
+	if (*i == dump->nr)
+		return false;
+	*start = dump->ranges[*i].start;
+	do {
+		*end = dump->ranges[(*i)++].end;
+	} while (*i < dump->nr && dump->ranges[*i].linear &&
+		 dump->ranges[*i].start == *end);
+	return true;
+}
+
+int physmap_offset(const struct phys_map *map, const struct pt_dump *dump,
+		   uint64_t *offset)
+{
+	uint64_t pstart, pend, vstart, vend;
+	size_t p = 0, v = 0;
+	bool first = true;
+
+	while (p < map->nr) {
+		pstart = map->ranges[p].start;
+		pend = phys_stretch(map, &p);
+		if (!virt_stretch(dump, &v, &vstart, &vend)) {
+			fprintf(stderr, "physmap: %" PRIx64 "-%" PRIx64
+				" is not mapped\n", pstart, pend);
+			return -1;
+		}
+		if (first)
+			*offset = vstart - pstart;
+		first = false;
+		if (pstart + *offset != vstart || pend + *offset != vend) {
+			fprintf(stderr, "physmap: memory %" PRIx64 "-%" PRIx64
+				", mapped %" PRIx64 "-%" PRIx64 "\n", pstart,
+				pend, vstart - *offset, vend - *offset);
+			return -1;
+		}
+	}
+	if (virt_stretch(dump, &v, &vstart, &vend)) {
+		fprintf(stderr, "physmap: %" PRIx64 "-%" PRIx64
+			" is mapped but no memory\n", vstart - *offset,
+			vend - *offset);
+		return -1;
+	}
+	return 0;
+}
+
+static bool kind_allowed(enum pt_kind kind, bool text, enum layout_mode mode)
+{
+	/* As on base: the alias is remapped read-only, CONT cannot be. */
+	if (text)
+		return kind != PT_CONT_PTE && kind != PT_CONT_PMD;
+	return mode == LAYOUT_LARGE || kind == PT_PTE;
+}
+
+static enum pt_kind largest_leaf(const struct pt_geometry *geo, uint64_t phys,
+				 uint64_t offset, const struct phys_range *in,
+				 enum layout_mode mode)
+{
+	int kind;
+
+	for (kind = PT_NR_KINDS - 1; kind > PT_PTE; kind--) {
+		uint64_t size = geo->size[kind];
+
+		if (size && kind_allowed(kind, in->text, mode) &&
+		    !(phys % size) && !((phys + offset) % size) &&
+		    size <= in->end - phys)
+			break;
+	}
+	return kind;
+}
+
+int physmap_expect(const struct phys_map *map, const struct pt_geometry *geo,
+		   uint64_t offset, enum layout_mode mode,
+		   struct pt_range **ranges, size_t *nr)
+{
+	struct pt_range *out = NULL, *last = NULL;
+	size_t i, n = 0;
+
+	for (i = 0; i < map->nr; i++) {
+		uint64_t phys = map->ranges[i].start;
+
+		while (phys < map->ranges[i].end) {
+			enum pt_kind kind = largest_leaf(geo, phys, offset,
+							 &map->ranges[i], mode);
+			uint64_t virt = phys + offset;
+
+			if (!last || last->kind != kind || last->end != virt) {
+				out = realloc(out, (n + 1) * sizeof(*out));
+				if (!out) {
+					perror("physmap");
+					return -1;
+				}
+				last = &out[n++];
+				memset(last, 0, sizeof(*last));
+				last->start = virt;
+				last->kind = kind;
+				last->linear = true;
+			}
+			phys += geo->size[kind];
+			last->end = phys + offset;
+		}
+	}
+	*ranges = out;
+	*nr = n;
+	return 0;
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Modules and BPF programs come and go while every CPU reads and writes the
+ * memory around theirs through the linear map (SPEC L3, L4).
+ *
+ * leaf_neighbours.ko owns every other page of a large part of memory and runs
+ * one checking thread per CPU. Meanwhile leaf_visitor.ko is loaded and
+ * unloaded, and BPF programs are, each time with set_memory_*() on text and
+ * data. At the end the threads must have found every word as they wrote it,
+ * each of them must have got somewhere, and W^X must hold.
+ *
+ * Usage: come_and_go [ROUNDS]		default 100
+ * Needs the two modules in the current directory, root and debugfs; the BPF
+ * part needs BPF_SYSCALL and BPF_JIT.
+ */
+#include <errno.h>
+#include <linux/bpf.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "guest.h"
+#include "kselftest.h"
+#include "leaves.h"
+
+#define NEIGHBOURS	"/sys/kernel/debug/leaf_neighbours"
+#define JIT_ENABLE	"/proc/sys/net/core/bpf_jit_enable"
+#define PROG_INSNS	2000
+/* Programs held at once, so that they share and leave packs of programs. */
+#define NR_PROGS	8
+
+static unsigned int rounds = 100;
+
+struct state {
+	unsigned long threads, rounds, least, bad;
+};
+
+static void read_state(struct state *s)
+{
+	char text[256];
+	int err = guest_read(NEIGHBOURS, text, sizeof(text));
+
+	if (err || guest_field(text, "threads=", &s->threads) ||
+	    guest_field(text, "rounds=", &s->rounds) ||
+	    guest_field(text, "least=", &s->least) ||
+	    guest_field(text, "bad=", &s->bad))
+		ksft_exit_fail_msg("cannot read " NEIGHBOURS "\n");
+}
+
+/* Wait until every thread has been round once more: at most a minute. */
+static bool wait_for_progress(const struct state *from)
+{
+	struct state now;
+	int tenths;
+
+	for (tenths = 0; tenths < 600; tenths++) {
+		read_state(&now);
+		if (now.least > from->least)
+			return true;
+		usleep(100000);
+	}
+	ksft_print_msg("a thread made no progress: least=%lu\n", now.least);
+	return false;
+}
+
+static bool modules_come_and_go(void)
+{
+	unsigned int i;
+	int err;
+
+	for (i = 0; i < rounds; i++) {
+		err = guest_load_plain("leaf_visitor.ko", "");
+		if (!err)
+			err = guest_unload("leaf_visitor");
+		if (err) {
+			ksft_print_msg("round %u: %s\n", i, strerror(-err));
+			return false;
+		}
+	}
+	return true;
+}
+
+static int load_program(void)
+{
+	static struct bpf_insn insns[PROG_INSNS];
+	union bpf_attr attr;
+	int i;
+
+	insns[0] = (struct bpf_insn){ .code = BPF_ALU64 | BPF_MOV | BPF_K };
+	for (i = 1; i < PROG_INSNS - 1; i++)
+		insns[i] = (struct bpf_insn){
+			.code = BPF_ALU64 | BPF_ADD | BPF_K, .imm = i };
+	insns[i] = (struct bpf_insn){ .code = BPF_JMP | BPF_EXIT };
+	memset(&attr, 0, sizeof(attr));
+	attr.prog_type = BPF_PROG_TYPE_SOCKET_FILTER;
+	attr.insns = (uintptr_t)insns;
+	attr.insn_cnt = PROG_INSNS;
+	attr.license = (uintptr_t)"GPL";
+	return syscall(SYS_bpf, BPF_PROG_LOAD, &attr, sizeof(attr));
+}
+
+static bool programs_come_and_go(void)
+{
+	int fds[NR_PROGS];
+	unsigned int i, j;
+	bool ok = true;
+
+	for (i = 0; i < rounds && ok; i++) {
+		for (j = 0; j < NR_PROGS && ok; j++) {
+			fds[j] = load_program();
+			if (fds[j] < 0) {
+				ksft_perror("BPF_PROG_LOAD");
+				ok = false;
+				break;
+			}
+		}
+		while (j--)
+			close(fds[j]);
+	}
+	return ok;
+}
+
+static bool bpf_jit_on(void)
+{
+	char text[8];
+
+	if (!guest_write(JIT_ENABLE, "1\n"))
+		return true;
+	return !guest_read(JIT_ENABLE, text, sizeof(text)) && text[0] == '1';
+}
+
+static bool wx_holds(void)
+{
+	struct pt_dump dump;
+	size_t i, bad = 0;
+
+	if (pt_read_path(&dump, NULL, 0))
+		return false;
+	for (i = 0; i < dump.nr; i++)
+		bad += !dump.ranges[i].ro && !dump.ranges[i].nx;
+	pt_free(&dump);
+	return !bad;
+}
+
+int main(int argc, char **argv)
+{
+	struct state begin, end;
+	bool alive;
+	int err;
+
+	ksft_print_header();
+	if (argc > 1)
+		rounds = strtoul(argv[1], NULL, 10);
+	if (!rounds)
+		ksft_exit_fail_msg("no rounds\n");
+	ksft_set_plan(4);
+
+	err = guest_load_plain("leaf_neighbours.ko", "");
+	if (err)
+		ksft_exit_fail_msg("leaf_neighbours.ko: %s\n", strerror(-err));
+	read_state(&begin);
+	alive = wait_for_progress(&begin);
+
+	ksft_test_result(modules_come_and_go(), "modules_come_and_go\n");
+	if (!bpf_jit_on())
+		ksft_test_result_skip("programs_come_and_go no BPF JIT here\n");
+	else
+		ksft_test_result(programs_come_and_go(),
+				 "programs_come_and_go\n");
+
+	read_state(&begin);
+	alive = wait_for_progress(&begin) && alive;
+	read_state(&end);
+	ksft_print_msg("threads=%lu rounds=%lu least=%lu bad=%lu\n",
+		       end.threads, end.rounds, end.least, end.bad);
+	ksft_test_result(alive && end.threads && !end.bad,
+			 "neighbours_undisturbed\n");
+	if (access(PT_DUMP_PATH, R_OK))
+		ksft_test_result_skip("wx_afterwards no " PT_DUMP_PATH "\n");
+	else
+		ksft_test_result(wx_holds(), "wx_afterwards\n");
+	err = guest_unload("leaf_neighbours");
+	if (err)
+		ksft_exit_fail_msg("unload: %s\n", strerror(-err));
+	ksft_finished();
+}

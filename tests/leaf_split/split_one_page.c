@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * One page in the middle of a leaf of each kind is made invalid, or read-only,
+ * and valid and writable again (SPEC L3, L4, L6).
+ *
+ * After each step the page tables are dumped and compared, stretch by stretch,
+ * with what the layout before and the rule of L4 say: the leaf that held the
+ * page is cut at the page's two boundaries into the largest leaves that fit
+ * around them, and nothing else in the linear map has changed, neither kinds
+ * nor attributes. Going back may leave the pieces or join them again.
+ *
+ * Usage: split_one_page [KIND]...
+ * The kinds named must be found in the linear map, else their tests fail; a
+ * kind not named and not found is skipped. Kinds are split from the largest
+ * to the smallest, so one PUD leaf per way of changing gives all the others.
+ *
+ * Needs leaf_poke.ko in the current directory, root and debugfs.
+ */
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "guest.h"
+#include "kselftest.h"
+#include "leaves.h"
+
+#define POKE_DIR	"/sys/kernel/debug/leaf_poke/"
+#define MAX_SHOWN	10
+
+struct way {
+	const char *change;
+	const char *back;
+	bool valid;		/* of the page while it is changed */
+	bool ro;
+};
+
+static const struct way ways[] = {
+	{ "invalid", "default", false, false },
+	{ "clear", "set", false, false },
+	{ "ro", "rw", true, true },
+};
+
+#define NR_WAYS (sizeof(ways) / sizeof(ways[0]))
+
+static struct pt_geometry geo;
+static uint64_t *blocks;
+static size_t nr_blocks;
+static uint64_t block_size;
+
+static int poke(const char *verb, uint64_t page)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "%s 0x%" PRIx64, verb, page);
+	return guest_write(POKE_DIR "cmd", text);
+}
+
+/* Contents of all pages of the module that can be read. */
+static bool contents_ok(unsigned long want_skipped)
+{
+	unsigned long pages, skipped, bad;
+	char text[256];
+
+	if (guest_read(POKE_DIR "verify", text, sizeof(text)) ||
+	    guest_field(text, "pages=", &pages) ||
+	    guest_field(text, "skipped=", &skipped) ||
+	    guest_field(text, "bad=", &bad)) {
+		ksft_print_msg("leaf_poke/verify cannot be read\n");
+		return false;
+	}
+	if (pages && !bad && skipped == want_skipped)
+		return true;
+	ksft_print_msg("contents: %s", text);
+	return false;
+}
+
+static void read_blocks(void)
+{
+	FILE *file = fopen(POKE_DIR "blocks", "r");
+	uint64_t start, end;
+
+	if (!file)
+		ksft_exit_fail_perror("leaf_poke/blocks");
+	while (fscanf(file, "%" SCNx64 " %" SCNx64, &start, &end) == 2) {
+		blocks = realloc(blocks, (nr_blocks + 1) * sizeof(*blocks));
+		if (!blocks)
+			ksft_exit_fail_perror("realloc");
+		blocks[nr_blocks++] = start;
+		block_size = end - start;
+	}
+	fclose(file);
+	if (!nr_blocks)
+		ksft_exit_fail_msg("leaf_poke has no blocks\n");
+}
+
+static void dump(struct pt_dump *d)
+{
+	if (pt_read_path(d, NULL, geo.page_size))
+		ksft_exit_fail_msg("cannot read the page tables\n");
+}
+
+/*
+ * A page of ours strictly inside a leaf of this kind. Of all blocks the one
+ * in the middle is taken, so that the leaf has large pieces on both sides.
+ */
+static bool find_victim(const struct pt_dump *d, enum pt_kind kind,
+			uint64_t *page)
+{
+	const struct pt_range *range;
+	uint64_t addr, start, end, best = 0, off, best_off = 0;
+	size_t i;
+
+	for (i = 0; i < nr_blocks; i++) {
+		for (addr = blocks[i]; addr < blocks[i] + block_size;
+		     addr += geo.page_size) {
+			range = pt_find(d, addr);
+			if (!range || range->kind != kind || !range->valid ||
+			    range->ro)
+				continue;
+			start = pt_leaf_start(d, range, addr);
+			end = start + geo.size[kind];
+			if (kind != PT_PTE && (addr == start ||
+					       addr + geo.page_size == end))
+				continue;
+			off = addr - start < end - addr ? addr - start :
+							  end - addr;
+			if (best && off <= best_off)
+				continue;
+			best = addr;
+			best_off = off;
+		}
+	}
+	*page = best;
+	return best;
+}
+
+struct list {
+	struct pt_range *ranges;
+	size_t nr;
+};
+
+static void push(struct list *list, const struct pt_range *like, uint64_t start,
+		 uint64_t end, enum pt_kind kind)
+{
+	if (start == end)
+		return;
+	list->ranges = realloc(list->ranges,
+			       (list->nr + 1) * sizeof(*list->ranges));
+	if (!list->ranges)
+		ksft_exit_fail_perror("realloc");
+	list->ranges[list->nr] = *like;
+	list->ranges[list->nr].start = start;
+	list->ranges[list->nr].end = end;
+	list->ranges[list->nr++].kind = kind;
+}
+
+/* [start, end) in the largest leaves that fit, none larger than @max. */
+static void push_largest(struct list *list, const struct pt_range *like,
+			 uint64_t start, uint64_t end, enum pt_kind max)
+{
+	while (start < end) {
+		int kind = max;
+
+		while (kind > PT_PTE &&
+		       (!geo.size[kind] || start % geo.size[kind] ||
+			end - start < geo.size[kind]))
+			kind--;
+		push(list, like, start, start + geo.size[kind], kind);
+		start += geo.size[kind];
+	}
+}
+
+/* The linear map of @before with the leaf that holds @page cut around it. */
+static struct list cut_around(const struct pt_dump *before, uint64_t page,
+			      const struct pt_range *page_like)
+{
+	struct list list = { NULL, 0 };
+	size_t i;
+
+	for (i = 0; i < before->nr; i++) {
+		const struct pt_range *r = &before->ranges[i];
+		uint64_t start, end, next = page + geo.page_size;
+
+		if (!r->linear)
+			continue;
+		if (page < r->start || page >= r->end) {
+			push(&list, r, r->start, r->end, r->kind);
+			continue;
+		}
+		start = pt_leaf_start(before, r, page);
+		end = start + geo.size[r->kind];
+		push(&list, r, r->start, start, r->kind);
+		push_largest(&list, r, start, page, r->kind);
+		push(&list, page_like, page, next, PT_PTE);
+		push_largest(&list, r, next, end, r->kind);
+		push(&list, r, end, r->end, r->kind);
+	}
+	return list;
+}
+
+static void show(uint64_t start, uint64_t end, const struct pt_range *want,
+		 const struct pt_range *have, void *arg)
+{
+	unsigned int *shown = arg;
+
+	if ((*shown)++ >= MAX_SHOWN)
+		return;
+	ksft_print_msg("%016" PRIx64 "-%016" PRIx64 " want %s %s, is %s %s\n",
+		       start, end, want ? pt_kind_name(want->kind) : "nothing",
+		       want ? want->attrs : "",
+		       have ? pt_kind_name(have->kind) : "nothing",
+		       have ? have->attrs : "");
+}
+
+static bool linear_is(const struct pt_dump *d, const struct list *want,
+		      bool quiet)
+{
+	unsigned int shown = quiet ? MAX_SHOWN : 0;
+	struct list have;
+	size_t bad;
+
+	have.ranges = pt_linear(d, &have.nr);
+	if (!have.ranges)
+		ksft_exit_fail_msg("cannot copy the dump\n");
+	bad = pt_diff(want->ranges, want->nr, have.ranges, have.nr, true, show,
+		      &shown);
+	free(have.ranges);
+	return !bad;
+}
+
+static bool page_is(const struct pt_dump *d, uint64_t page, bool valid, bool ro)
+{
+	const struct pt_range *range = pt_find(d, page);
+
+	if (!range) {
+		ksft_print_msg("%016" PRIx64 " is no leaf any more\n", page);
+		return false;
+	}
+	if (range->kind == PT_PTE && range->valid == valid && range->ro == ro)
+		return true;
+	ksft_print_msg("%016" PRIx64 " is %s %s\n", page,
+		       pt_kind_name(range->kind), range->attrs);
+	return false;
+}
+
+/* The page is changed: it alone differs, and the leaf is cut around it. */
+static bool changed_ok(const struct pt_dump *before, const struct way *way,
+		       uint64_t page)
+{
+	struct pt_dump after;
+	struct list want;
+	bool ok;
+
+	dump(&after);
+	ok = page_is(&after, page, way->valid, way->ro);
+	if (ok) {
+		want = cut_around(before, page, pt_find(&after, page));
+		ok = linear_is(&after, &want, false);
+		free(want.ranges);
+	}
+	pt_free(&after);
+	return contents_ok(!way->valid) && ok;
+}
+
+/* The page is as before: the pieces are left as they are, or joined again. */
+static bool back_ok(const struct pt_dump *before, uint64_t page)
+{
+	struct pt_dump after;
+	struct list cut, whole;
+	bool ok;
+
+	dump(&after);
+	cut = cut_around(before, page, pt_find(before, page));
+	whole.ranges = pt_linear(before, &whole.nr);
+	ok = whole.ranges && linear_is(&after, &whole, true);
+	if (!ok)
+		ok = linear_is(&after, &cut, false);
+	free(cut.ranges);
+	free(whole.ranges);
+	pt_free(&after);
+	return contents_ok(0) && ok;
+}
+
+static void test(enum pt_kind kind, const struct way *way, bool required)
+{
+	const char *name = pt_kind_name(kind);
+	struct pt_dump before;
+	uint64_t page;
+	bool ok = false;
+	int err;
+
+	dump(&before);
+	if (!find_victim(&before, kind, &page)) {
+		if (required)
+			ksft_test_result_fail("%s_%s no such leaf here\n", name,
+					      way->change);
+		else
+			ksft_test_result_skip("%s_%s no such leaf here\n", name,
+					      way->change);
+		pt_free(&before);
+		return;
+	}
+	err = poke(way->change, page);
+	if (err) {
+		ksft_print_msg("%s: %s\n", way->change, strerror(-err));
+	} else {
+		ok = changed_ok(&before, way, page);
+		err = poke(way->back, page);
+		if (err) {
+			ksft_print_msg("%s: %s\n", way->back, strerror(-err));
+			ok = false;
+		} else {
+			ok = back_ok(&before, page) && ok;
+		}
+	}
+	ksft_test_result(ok, "%s_%s\n", name, way->change);
+	pt_free(&before);
+}
+
+/* Four fifths of what is free: enough to meet every large leaf. */
+static unsigned long megabytes_to_search(void)
+{
+	unsigned long kb = 0;
+	char line[128];
+	FILE *file = fopen("/proc/meminfo", "r");
+
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "MemFree: %lu kB", &kb) == 1)
+			break;
+	if (file)
+		fclose(file);
+	return kb / 1024 * 4 / 5;
+}
+
+static bool kind_named(int argc, char **argv, enum pt_kind kind)
+{
+	int i;
+
+	for (i = 1; i < argc; i++)
+		if (!strcmp(argv[i], pt_kind_name(kind)))
+			return true;
+	return false;
+}
+
+int main(int argc, char **argv)
+{
+	unsigned int i, plan = 0, order = 0;
+	char params[128];
+	int kind, err;
+
+	ksft_print_header();
+	if (pt_geometry_init(&geo, sysconf(_SC_PAGESIZE)))
+		ksft_exit_fail_msg("unknown page size\n");
+	if (access(PT_DUMP_PATH, R_OK))
+		ksft_exit_skip("no " PT_DUMP_PATH "\n");
+	for (kind = 0; kind < PT_NR_KINDS; kind++)
+		plan += geo.size[kind] ? NR_WAYS : 0;
+
+	/* A block is two CONT_PTE runs: one can be split, one is left. */
+	while (geo.page_size << order < 2 * geo.size[PT_CONT_PTE])
+		order++;
+	snprintf(params, sizeof(params), "megabytes=%lu stride=%u order=%u",
+		 megabytes_to_search(), geo.page_size == 4096 ? 16 : 64, order);
+	err = guest_load("leaf_poke.ko", params);
+	if (err)
+		ksft_exit_fail_msg("leaf_poke.ko: %s\n", strerror(-err));
+	read_blocks();
+
+	ksft_set_plan(plan);
+	for (kind = PT_NR_KINDS - 1; kind >= 0; kind--)
+		for (i = 0; geo.size[kind] && i < NR_WAYS; i++)
+			test(kind, &ways[i], kind_named(argc, argv, kind));
+	err = guest_unload("leaf_poke");
+	if (err)
+		ksft_exit_fail_msg("unload: %s\n", strerror(-err));
+	ksft_finished();
+}

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Show and check the kernel's page tables.
+ *
+ * Usage: ptdump [-f DUMP] [-i IOMEM] [-m MEMINFO] [-p PAGE_SIZE] COMMAND
+ *
+ *	hist		leaves and bytes of the linear map, per kind
+ *	wx		no leaf of any region is writable and executable
+ *	alias		the linear alias of kernel text and rodata is read-only
+ *			and never executable
+ *	layout		the linear map has the largest leaves that /proc/iomem
+ *			allows; nothing else is mapped, nothing is missing
+ *	layout-pte	the linear map has pages, but for the text alias
+ *	directmap	the DirectMap lines of /proc/meminfo tell the truth
+ *	find ADDR	the leaf that holds a virtual address
+ *
+ * Without options the running kernel is looked at, which takes root and
+ * debugfs. Exit status: 0 holds, 1 does not, 2 usage or unreadable input, 4
+ * does not apply to this kernel.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "physmap.h"
+#include "leaves.h"
+
+#define MEMINFO_PATH	"/proc/meminfo"
+#define EXIT_SKIP	4
+/* Findings shown before the rest is only counted. */
+#define MAX_SHOWN	20
+
+static const char *iomem_path = IOMEM_PATH;
+static const char *meminfo_path = MEMINFO_PATH;
+
+static void show_range(const struct pt_range *range)
+{
+	printf("%016" PRIx64 "-%016" PRIx64 " %-8s %s\n", range->start,
+	       range->end, pt_kind_name(range->kind), range->attrs);
+}
+
+static int cmd_hist(const struct pt_dump *dump)
+{
+	uint64_t leaves[PT_NR_KINDS], bytes[PT_NR_KINDS];
+	int kind;
+
+	pt_histogram(dump, leaves, bytes);
+	for (kind = PT_NR_KINDS - 1; kind >= 0; kind--)
+		if (dump->geo.size[kind])
+			printf("%s size_kb=%" PRIu64 " leaves=%" PRIu64
+			       " total_kb=%" PRIu64 "\n", pt_kind_name(kind),
+			       dump->geo.size[kind] >> 10, leaves[kind],
+			       bytes[kind] >> 10);
+	return EXIT_SUCCESS;
+}
+
+static int cmd_wx(const struct pt_dump *dump)
+{
+	unsigned long bad = 0;
+	size_t i;
+
+	for (i = 0; i < dump->nr; i++) {
+		const struct pt_range *range = &dump->ranges[i];
+
+		/* No kernel mapping is executable for user space either. */
+		if ((range->ro || range->nx) && range->uxn)
+			continue;
+		if (bad++ < MAX_SHOWN)
+			show_range(range);
+	}
+	printf("wx: %zu stretches, %lu violate W^X\n", dump->nr, bad);
+	return bad ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+static int cmd_alias(const struct pt_dump *dump, const struct phys_map *map,
+		     uint64_t offset)
+{
+	uint64_t start = map->text_start + offset;
+	uint64_t end = map->text_end + offset;
+	unsigned long seen = 0, bad = 0;
+	size_t i;
+
+	for (i = 0; i < dump->nr; i++) {
+		const struct pt_range *range = &dump->ranges[i];
+
+		if (!range->linear || range->start >= end ||
+		    range->end <= start)
+			continue;
+		seen++;
+		if (range->ro && range->nx && range->valid)
+			continue;
+		if (bad++ < MAX_SHOWN)
+			show_range(range);
+	}
+	printf("alias: %016" PRIx64 "-%016" PRIx64
+	       " in %lu stretches, %lu not read-only\n", start, end, seen, bad);
+	return seen && !bad ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+struct layout_diff {
+	uint64_t bytes;
+	unsigned long shown;
+};
+
+static void show_difference(uint64_t start, uint64_t end,
+			    const struct pt_range *want,
+			    const struct pt_range *have, void *arg)
+{
+	struct layout_diff *diff = arg;
+
+	diff->bytes += end - start;
+	if (diff->shown++ < MAX_SHOWN)
+		printf("%016" PRIx64 "-%016" PRIx64 " expected %s, is %s\n",
+		       start, end, want ? pt_kind_name(want->kind) : "nothing",
+		       have ? pt_kind_name(have->kind) : "nothing");
+}
+
+static int cmd_layout(const struct pt_dump *dump, const struct phys_map *map,
+		      uint64_t offset, enum layout_mode mode)
+{
+	struct layout_diff diff = { 0 };
+	struct pt_range *want, *have;
+	size_t nr_want, nr_have, bad;
+
+	if (physmap_expect(map, &dump->geo, offset, mode, &want, &nr_want))
+		return 2;
+	have = pt_linear(dump, &nr_have);
+	if (!have)
+		return 2;
+	bad = pt_diff(want, nr_want, have, nr_have, false, show_difference,
+		      &diff);
+	printf("layout: %zu stretches expected, %zu found, %" PRIu64
+	       " kB in %zu places differ\n", nr_want, nr_have,
+	       diff.bytes >> 10, bad);
+	free(want);
+	free(have);
+	return bad ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+/* "DirectMap64k:" for 65536, "DirectMap32M:", "DirectMap1G:" */
+static void directmap_name(uint64_t size, char *name, size_t room)
+{
+	if (size >> 30)
+		snprintf(name, room, "DirectMap%" PRIu64 "G:", size >> 30);
+	else if (size >> 20)
+		snprintf(name, room, "DirectMap%" PRIu64 "M:", size >> 20);
+	else
+		snprintf(name, room, "DirectMap%" PRIu64 "k:", size >> 10);
+}
+
+/* Return: 1 found, 0 no such line, -1 unreadable. */
+static int meminfo_kb(const char *name, uint64_t *kb)
+{
+	FILE *file = fopen(meminfo_path, "r");
+	char line[128];
+	int ret = 0;
+
+	if (!file) {
+		fprintf(stderr, "ptdump: %s: %s\n", meminfo_path,
+			strerror(errno));
+		return -1;
+	}
+	while (!ret && fgets(line, sizeof(line), file))
+		if (!strncmp(line, name, strlen(name)) &&
+		    sscanf(line + strlen(name), " %" SCNu64 " kB", kb) == 1)
+			ret = 1;
+	fclose(file);
+	return ret;
+}
+
+static int cmd_directmap(const struct pt_dump *dump)
+{
+	uint64_t leaves[PT_NR_KINDS], bytes[PT_NR_KINDS], kb;
+	unsigned int lines = 0, bad = 0;
+	char name[32];
+	int kind, ret;
+
+	pt_histogram(dump, leaves, bytes);
+	for (kind = 0; kind < PT_NR_KINDS; kind++) {
+		if (!dump->geo.size[kind])
+			continue;
+		directmap_name(dump->geo.size[kind], name, sizeof(name));
+		ret = meminfo_kb(name, &kb);
+		if (ret < 0)
+			return 2;
+		if (!ret) {
+			printf("%s no such line\n", name);
+			bad++;
+			continue;
+		}
+		lines++;
+		if (kb == bytes[kind] >> 10)
+			continue;
+		printf("%s %" PRIu64 " kB, mapped %" PRIu64 " kB\n", name, kb,
+		       bytes[kind] >> 10);
+		bad++;
+	}
+	if (!lines) {
+		printf("directmap: this kernel has no DirectMap lines\n");
+		return EXIT_SKIP;
+	}
+	printf("directmap: %u lines, %u wrong or missing\n", lines, bad);
+	return bad ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+static int cmd_find(const struct pt_dump *dump, const char *arg)
+{
+	const struct pt_range *range;
+	uint64_t addr, start;
+	char *rest;
+
+	addr = strtoull(arg, &rest, 16);
+	if (*rest || rest == arg) {
+		fprintf(stderr, "ptdump: not an address: %s\n", arg);
+		return 2;
+	}
+	range = pt_find(dump, addr);
+	if (!range) {
+		printf("%016" PRIx64 " not mapped\n", addr);
+		return EXIT_FAILURE;
+	}
+	start = pt_leaf_start(dump, range, addr);
+	printf("%016" PRIx64 "-%016" PRIx64 " %-8s %s\n", start,
+	       start + dump->geo.size[range->kind], pt_kind_name(range->kind),
+	       range->attrs);
+	return EXIT_SUCCESS;
+}
+
+/* Commands that compare the dump with /proc/iomem. */
+static int with_physmap(const struct pt_dump *dump, const char *command)
+{
+	struct phys_map map;
+	uint64_t offset;
+	int ret;
+
+	if (physmap_read(&map, iomem_path))
+		return 2;
+	if (physmap_offset(&map, dump, &offset))
+		ret = EXIT_FAILURE;
+	else if (!strcmp(command, "alias"))
+		ret = cmd_alias(dump, &map, offset);
+	else if (!strcmp(command, "layout"))
+		ret = cmd_layout(dump, &map, offset, LAYOUT_LARGE);
+	else
+		ret = cmd_layout(dump, &map, offset, LAYOUT_PTE);
+	physmap_free(&map);
+	return ret;
+}
+
+static int usage(void)
+{
+	fprintf(stderr,
+		"usage: ptdump [-f DUMP] [-i IOMEM] [-m MEMINFO] [-p PAGE_SIZE]\n"
+		"       hist | wx | alias | layout | layout-pte | directmap | find ADDR\n");
+	return 2;
+}
+
+int main(int argc, char **argv)
+{
+	const char *path = NULL, *command;
+	uint64_t page_size = 0;
+	struct pt_dump dump;
+	int opt, ret;
+
+	while ((opt = getopt(argc, argv, "f:i:m:p:")) != -1) {
+		switch (opt) {
+		case 'f':
+			path = optarg;
+			break;
+		case 'i':
+			iomem_path = optarg;
+			break;
+		case 'm':
+			meminfo_path = optarg;
+			break;
+		case 'p':
+			page_size = strtoull(optarg, NULL, 10);
+			break;
+		default:
+			return usage();
+		}
+	}
+	command = argv[optind];
+	if (!command || argc - optind != (strcmp(command, "find") ? 1 : 2))
+		return usage();
+	if (pt_read_path(&dump, path, page_size))
+		return 2;
+	if (!strcmp(command, "hist"))
+		ret = cmd_hist(&dump);
+	else if (!strcmp(command, "wx"))
+		ret = cmd_wx(&dump);
+	else if (!strcmp(command, "directmap"))
+		ret = cmd_directmap(&dump);
+	else if (!strcmp(command, "find"))
+		ret = cmd_find(&dump, argv[optind + 1]);
+	else if (!strcmp(command, "alias") || !strcmp(command, "layout") ||
+		 !strcmp(command, "layout-pte"))
+		ret = with_physmap(&dump, command);
+	else
+		ret = usage();
+	pt_free(&dump);
+	return ret;
+}
