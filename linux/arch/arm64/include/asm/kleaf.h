@@ -209,6 +209,13 @@ bool kleaf_force_pte_map(void);
 void kleaf_linear_map_created(void);
 
 /**
+ * kleaf_map_park_flag() - map what parked CPUs wait on in the identity map
+ *
+ * Context: Boot, one CPU, create_idmap().
+ */
+void kleaf_map_park_flag(void);
+
+/**
  * kleaf_account_range() - add a range of the linear map to the DirectMap lines
  * @start: first byte, page aligned, untagged
  * @end: one past the last byte
@@ -259,6 +266,8 @@ static inline bool kleaf_force_pte_map(void)
 }
 
 static inline void kleaf_linear_map_created(void) { }
+
+static inline void kleaf_map_park_flag(void) { }
 
 static inline void kleaf_account_range(unsigned long start, unsigned long end,
 				       int sign)

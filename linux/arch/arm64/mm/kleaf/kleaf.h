@@ -172,10 +172,12 @@ enum kleaf_table_sort {
  * struct kleaf_tables - tables allocated before kleaf_lock is taken
  * @table: one table of each sort, or NULL
  * @need: the sort that was found missing
+ * @spare: more tables for the linear map, chained through their first word
  */
 struct kleaf_tables {
 	void *table[NR_KLEAF_TABLE_SORTS];
 	enum kleaf_table_sort need;
+	void *spare;
 };
 
 /**
@@ -223,6 +225,29 @@ int kleaf_split_locked(unsigned long start, unsigned long end,
 		       struct kleaf_tables *tables);
 
 /**
+ * kleaf_tables_add_spare() - allocate one more table for the linear map
+ * @tables: where to add it
+ *
+ * For who needs many and cannot come back for each.
+ *
+ * Context: Process context, sleeps.
+ * Return: false if there is no memory.
+ */
+bool kleaf_tables_add_spare(struct kleaf_tables *tables);
+
+/**
+ * kleaf_split_to_pages_locked() - kleaf_split_to_pages() without retries
+ * @start: first byte, page aligned, untagged
+ * @end: one past the last byte, page aligned, above @start
+ * @tables: tables to use
+ *
+ * Context: kleaf_lock held. Does not sleep.
+ * Return: as kleaf_split_locked().
+ */
+int kleaf_split_to_pages_locked(unsigned long start, unsigned long end,
+				struct kleaf_tables *tables);
+
+/**
  * kleaf_change_locked() - change attributes of whole leaves, without flush
  * @start: first byte, a leaf boundary
  * @end: one past the last byte, a leaf boundary
@@ -236,6 +261,14 @@ int kleaf_split_locked(unsigned long start, unsigned long end,
  */
 int kleaf_change_locked(unsigned long start, unsigned long end,
 			pgprot_t set_mask, pgprot_t clear_mask);
+
+/**
+ * kleaf_assert_locked() - assert that leaves may be split here
+ *
+ * Context: kleaf_lock held; or the repaint, which holds it for all CPUs but
+ *	runs in a stopper thread.
+ */
+void kleaf_assert_locked(void);
 
 /**
  * kleaf_may_split() - may a live leaf be split now?
@@ -274,6 +307,18 @@ int kleaf_count_range(unsigned long start, unsigned long end,
  * Return: the counter behind a DirectMap line of /proc/meminfo.
  */
 unsigned long kleaf_directmap_bytes(enum kleaf_kind kind);
+
+/**
+ * kleaf_repaint_linear_map() - make the linear map of pages, for CPUs that
+ *	cannot split live
+ *
+ * All CPUs but this one leave the kernel's page tables meanwhile. The linear
+ * alias of the kernel image keeps its blocks, as it has them without us.
+ *
+ * Context: smp_cpus_done(), kleaf_lock held, phase KLEAF_PHASE_REPAINT. Sleeps.
+ * Return: 0; -ENOMEM no memory for the tables, nothing is changed then.
+ */
+int kleaf_repaint_linear_map(void);
 
 #ifdef CONFIG_KFENCE
 /**

@@ -4,10 +4,10 @@
  *
  * Invariants:
  *  I1 (kleaf_lock free). The phase only moves forward:
- *		BOOT -> SECONDARIES -> SPLIT or NO_SPLIT
+ *		BOOT -> SECONDARIES -> SPLIT, or REPAINT -> NO_SPLIT
  *      or starts and stays at NO_SPLIT, where the boot CPU cannot split live.
- *  I2 (always). In BOOT and SPLIT every CPU with its MMU on changes the size
- *      of a live mapping without a conflict abort.
+ *  I2 (always). In BOOT, SPLIT and REPAINT every CPU that uses the kernel's page tables
+ *      changes the size of a live mapping without a conflict abort.
  *  I3 (always). How the linear map was built is recorded once, and never
  *      derived again from the features of a CPU.
  *
@@ -37,17 +37,26 @@ enum kleaf_phase {
 	KLEAF_PHASE_BOOT,
 	KLEAF_PHASE_SECONDARIES,
 	KLEAF_PHASE_SPLIT,
+	KLEAF_PHASE_REPAINT,
 };
 
 static enum kleaf_phase kleaf_phase;
 static bool linear_map_is_pte __ro_after_init;
 
+void kleaf_assert_locked(void)
+{
+	/* The lock's owner waits for the stopper thread that runs this. */
+	if (kleaf_phase != KLEAF_PHASE_REPAINT)
+		lockdep_assert_held(&kleaf_lock);
+}
+
 int kleaf_may_split(void)
 {
-	lockdep_assert_held(&kleaf_lock);
+	kleaf_assert_locked();
 
 	switch (kleaf_phase) {
 	case KLEAF_PHASE_SPLIT:
+	case KLEAF_PHASE_REPAINT:
 		return 0;
 	case KLEAF_PHASE_BOOT:
 		return slab_is_available() ? 0 : -EBUSY;
@@ -100,15 +109,32 @@ static int __init kleaf_watch_secondaries(void)
 }
 early_initcall(kleaf_watch_secondaries);
 
-void kleaf_features_final(void)
+void __init kleaf_features_final(void)
 {
+	bool repaint, failed = false;
+
 	mutex_lock(&kleaf_lock);
-	if (kleaf_phase != KLEAF_PHASE_NO_SPLIT)
-		kleaf_phase = system_supports_bbml2_noabort() ?
-			KLEAF_PHASE_SPLIT : KLEAF_PHASE_NO_SPLIT;
+	if (kleaf_phase == KLEAF_PHASE_NO_SPLIT) {
+		repaint = false;
+	} else if (system_supports_bbml2_noabort()) {
+		kleaf_phase = KLEAF_PHASE_SPLIT;
+		repaint = false;
+	} else {
+		/* With rodata=on or off base has large leaves on any CPU. */
+		repaint = !linear_map_is_pte && can_set_direct_map();
+	}
+
+	if (repaint) {
+		kleaf_phase = KLEAF_PHASE_REPAINT;
+		failed = kleaf_repaint_linear_map();
+		linear_map_is_pte = !failed;
+	}
+	if (kleaf_phase != KLEAF_PHASE_SPLIT)
+		kleaf_phase = KLEAF_PHASE_NO_SPLIT;
 	mutex_unlock(&kleaf_lock);
 
-	if (kleaf_phase == KLEAF_PHASE_NO_SPLIT && !linear_map_is_pte &&
-	    can_set_direct_map())
-		pr_warn("linear map has large leaves, but not every CPU can split them live: memory protection is limited\n");
+	if (failed)
+		pr_warn("kleaf: no memory to map the linear map with pages; some of it cannot be protected\n");
+	else if (repaint)
+		pr_info("kleaf: linear map made of pages: not every CPU can split leaves live\n");
 }

@@ -40,13 +40,10 @@ DEFINE_MUTEX(kleaf_lock);
 /**
  * struct kleaf_splitter - one boundary on its way down
  * @addr: the boundary
- * @limit: in bytes; a leaf larger than this is split even if @addr is aligned
- *	to it
  * @tables: where new tables come from
  */
 struct kleaf_splitter {
 	unsigned long addr;
-	unsigned long limit;
 	struct kleaf_tables *tables;
 };
 
@@ -84,12 +81,38 @@ void kleaf_tables_free(struct kleaf_tables *tables)
 	free_page((unsigned long)tables->table[KLEAF_TABLE_PMD_LINEAR]);
 
 	memset(tables->table, 0, sizeof(tables->table));
+
+	while (tables->spare) {
+		void *table = tables->spare;
+
+		tables->spare = *(void **)table;
+		free_page((unsigned long)table);
+	}
+}
+
+bool kleaf_tables_add_spare(struct kleaf_tables *tables)
+{
+	void *table = kleaf_table_alloc(KLEAF_TABLE_PTE);
+
+	if (!table)
+		return false;
+
+	*(void **)table = tables->spare;
+	tables->spare = table;
+	return true;
 }
 
 /* Take a table out of @tables, or note that one of this sort is missing. */
 static void *take_table(struct kleaf_tables *tables, enum kleaf_table_sort sort)
 {
 	void *table = tables->table[sort];
+
+	if (!table && tables->spare && sort != KLEAF_TABLE_PMD_VMALLOC) {
+		/* The first word of a spare table points to the next. */
+		table = tables->spare;
+		tables->spare = *(void **)table;
+		return table;
+	}
 
 	if (!table)
 		tables->need = sort;
@@ -169,39 +192,43 @@ static void split_cont(void *entryp, unsigned long addr, enum kleaf_level level)
 	kleaf_account_split(addr, kleaf_kind(level, PTE_CONT));
 }
 
-/*
- * Split the leaf around the boundary by one level, if the boundary lies inside
- * it, and have the walk come back until it does not.
- */
-static int split_run(const struct kleaf_run *run, void *data)
+/* Split the leaf that the first entry of a run belongs to, by one level. */
+static int split_leaf(const struct kleaf_run *run, unsigned long addr,
+		      struct kleaf_tables *tables)
 {
-	struct kleaf_splitter *split = data;
-	unsigned long size = kleaf_level_size(run->level);
-	u64 val = kleaf_run_val(run, 0);
-	unsigned long leaf_size;
+	bool cont = kleaf_run_val(run, 0) & PTE_CONT;
 	int ret;
-
-	/* An empty PTE: there is no leaf here. */
-	if (!val)
-		return 0;
-
-	leaf_size = kleaf_kind_size(kleaf_kind(run->level, val));
-	if (IS_ALIGNED(split->addr, leaf_size) && leaf_size <= split->limit)
-		return 0;
 
 	ret = kleaf_may_split();
 	if (ret)
 		return ret;
 
-	if (leaf_size != size) {
-		split_cont(run->entryp, split->addr, run->level);
+	if (cont && run->level != KLEAF_PUD) {
+		split_cont(run->entryp, addr, run->level);
 		return KLEAF_WALK_AGAIN;
 	}
 
 	if (run->level == KLEAF_PUD)
-		return split_pud(run->entryp, split->addr, split->tables);
+		return split_pud(run->entryp, addr, tables);
 
-	return split_pmd(run->entryp, split->addr, split->tables);
+	return split_pmd(run->entryp, addr, tables);
+}
+
+/* Split the leaf around the boundary until the boundary is not inside it. */
+static int split_run(const struct kleaf_run *run, void *data)
+{
+	struct kleaf_splitter *split = data;
+	u64 val = kleaf_run_val(run, 0);
+
+	/* An empty PTE: there is no leaf here. */
+	if (!val)
+		return 0;
+
+	if (IS_ALIGNED(split->addr,
+		       kleaf_kind_size(kleaf_kind(run->level, val))))
+		return 0;
+
+	return split_leaf(run, split->addr, split->tables);
 }
 
 static const struct kleaf_walk_ops split_ops = {
@@ -212,12 +239,11 @@ static const struct kleaf_walk_ops split_ops = {
  * Split the leaf that maps @page until @addr, an end of that page, is a leaf
  * boundary.
  */
-static int split_at(unsigned long page, unsigned long addr, unsigned long limit,
+static int split_at(unsigned long page, unsigned long addr,
 		    struct kleaf_tables *tables)
 {
 	struct kleaf_splitter split = {
 		.addr = addr,
-		.limit = limit,
 		.tables = tables,
 	};
 
@@ -229,32 +255,55 @@ int kleaf_split_locked(unsigned long start, unsigned long end,
 {
 	int ret;
 
-	lockdep_assert_held(&kleaf_lock);
+	kleaf_assert_locked();
 
-	ret = split_at(start, start, ULONG_MAX, tables);
+	ret = split_at(start, start, tables);
 	if (ret)
 		return ret;
 
 	/* Look at the page below @end only: the one above may be unmapped. */
-	return split_at(end - PAGE_SIZE, end, ULONG_MAX, tables);
+	return split_at(end - PAGE_SIZE, end, tables);
 }
 
-/* As kleaf_split_locked(), but leave nothing larger than a page. */
-static int split_to_pages_locked(unsigned long start, unsigned long end,
-				 struct kleaf_tables *tables)
+/* Split every leaf of a run, down to pages. */
+static int split_to_pages_run(const struct kleaf_run *run, void *data)
 {
-	unsigned long addr;
-	int ret;
+	struct kleaf_tables *tables = data;
+	unsigned int i;
 
-	lockdep_assert_held(&kleaf_lock);
+	if (run->level != KLEAF_PTE)
+		return split_leaf(run, run->addr, tables);
 
-	ret = kleaf_split_locked(start, end, tables);
-	for (addr = start; !ret && addr < end; addr += CONT_PTE_SIZE) {
-		ret = split_at(addr, addr, PAGE_SIZE, tables);
-		addr = ALIGN_DOWN(addr, CONT_PTE_SIZE);
+	for (i = 0; i < run->nr_entries; i++) {
+		struct kleaf_run one = {
+			.addr = run->addr + i * PAGE_SIZE,
+			.entryp = (u64 *)run->entryp + i,
+			.nr_entries = 1,
+			.level = KLEAF_PTE,
+		};
+		int ret;
+
+		if (!(kleaf_run_val(&one, 0) & PTE_CONT))
+			continue;
+
+		ret = split_leaf(&one, one.addr, tables);
+		if (ret < 0)
+			return ret;
 	}
 
-	return ret;
+	return 0;
+}
+
+static const struct kleaf_walk_ops split_to_pages_ops = {
+	.run = split_to_pages_run,
+};
+
+int kleaf_split_to_pages_locked(unsigned long start, unsigned long end,
+				struct kleaf_tables *tables)
+{
+	kleaf_assert_locked();
+
+	return kleaf_walk(start, end, &split_to_pages_ops, tables);
 }
 
 typedef int (*split_fn)(unsigned long start, unsigned long end,
@@ -293,5 +342,5 @@ int kleaf_split(unsigned long start, unsigned long end)
 
 int kleaf_split_to_pages(unsigned long start, unsigned long end)
 {
-	return split_retry(start, end, split_to_pages_locked);
+	return split_retry(start, end, kleaf_split_to_pages_locked);
 }

@@ -25,6 +25,12 @@
 
 #include "region.h"
 
+/*
+ * Up to this many pages each is looked up by itself; in larger regions, the
+ * first and the last page of each leaf.
+ */
+#define CHECK_EVERY_PAGE	SZ_16K
+
 bool region_translates(unsigned long addr, bool write, phys_addr_t *pa)
 {
 	unsigned long flags;
@@ -158,26 +164,50 @@ int region_change(struct region *region, unsigned long first,
 	return 0;
 }
 
+static bool page_matches(struct kunit *test, struct region *region,
+			 unsigned long i)
+{
+	unsigned long addr = region->start + i * PAGE_SIZE;
+	phys_addr_t pa = 0, expected = __pa(addr);
+	bool readable = region_translates(addr, false, &pa);
+	bool writable = region_translates(addr, true, NULL);
+	u8 flags = region->model[i];
+
+	if (readable == !(flags & MODEL_INVALID) && writable == !flags &&
+	    (!readable || (pa == expected && *(u64 *)addr == pattern(region, i))))
+		return true;
+
+	KUNIT_FAIL(test, "page %lu: readable %d writable %d pa %pa, model %x pa %pa\n",
+		   i, readable, writable, &pa, flags, &expected);
+	return false;
+}
+
+/* Pages from @i to the end of the leaf that maps it, inside the region. */
+static unsigned long pages_in_leaf(struct region *region, unsigned long i)
+{
+	enum kleaf_kind kind = region_leaf_kind(region->start + i * PAGE_SIZE);
+	unsigned long nr = kleaf_kind_size(kind) >> PAGE_SHIFT;
+	unsigned long pfn = (region->start >> PAGE_SHIFT) + i;
+
+	return min(nr - (pfn & (nr - 1)), region->nr_pages - i);
+}
+
 bool region_check_attributes(struct kunit *test, struct region *region)
 {
-	unsigned long i;
+	bool every_page = region->nr_pages <= CHECK_EVERY_PAGE;
+	unsigned long i, nr;
 
-	for (i = 0; i < region->nr_pages; i++) {
-		unsigned long addr = region->start + i * PAGE_SIZE;
-		phys_addr_t pa = 0, expected = __pa(addr);
-		bool readable = region_translates(addr, false, &pa);
-		bool writable = region_translates(addr, true, NULL);
-		u8 flags = region->model[i];
+	for (i = 0; i < region->nr_pages; i += nr) {
+		nr = every_page ? 1 : pages_in_leaf(region, i);
 
-		if (readable == !(flags & MODEL_INVALID) &&
-		    writable == !flags &&
-		    (!readable || (pa == expected &&
-				   *(u64 *)addr == pattern(region, i))))
-			continue;
-
-		KUNIT_FAIL(test, "page %lu: readable %d writable %d pa %pa, model %x pa %pa\n",
-			   i, readable, writable, &pa, flags, &expected);
-		return false;
+		if (memchr_inv(region->model + i, region->model[i], nr)) {
+			KUNIT_FAIL(test, "pages %lu to %lu: one leaf, but they differ\n",
+				   i, i + nr - 1);
+			return false;
+		}
+		if (!page_matches(test, region, i) ||
+		    !page_matches(test, region, i + nr - 1))
+			return false;
 	}
 
 	return true;
@@ -210,7 +240,8 @@ bool region_check_leaves(struct kunit *test, struct region *region)
 {
 	unsigned long i;
 
-	for (i = 0; i < region->nr_pages; i++) {
+	/* What holds for one page of a leaf holds for all of that leaf. */
+	for (i = 0; i < region->nr_pages; i += pages_in_leaf(region, i)) {
 		enum kleaf_kind kind, expected = expected_kind(region, i);
 
 		kind = region_leaf_kind(region->start + i * PAGE_SIZE);

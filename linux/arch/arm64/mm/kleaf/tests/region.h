@@ -64,7 +64,8 @@ int region_change(struct region *region, unsigned long first,
  * @region: the region
  *
  * The oracle is the CPU's own address translation (AT S1E1R and AT S1E1W), not
- * a walk of ours.
+ * a walk of ours. In regions of more than 16384 pages it is asked for the ends
+ * of each leaf only, and the model must be the same all over the leaf.
  *
  * Context: KUnit test case.
  * Return: true if all pages agree; the first that does not fails the test.
