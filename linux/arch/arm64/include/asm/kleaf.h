@@ -171,7 +171,7 @@ int __must_check kleaf_set_direct_map_noflush(struct page *page,
  * kleaf_change_vm_area() - change attributes of pages of a vmalloc area
  * @area: the area, with VM_ALLOC
  * @start: first byte, page aligned, inside @area
- * @nr_pages: number of pages, above 0, none of them past the end of @area
+ * @nr_pages: number of pages; @area must hold them all
  * @set_mask: descriptor bits to set
  * @clear_mask: descriptor bits to clear
  *
@@ -182,7 +182,8 @@ int __must_check kleaf_set_direct_map_noflush(struct page *page,
  *
  * Context: Process context, may sleep. Takes kleaf_lock and, through
  *	vm_unmap_aliases(), the locks of vmalloc.
- * Return: 0 or an error as kleaf_split(). On error no attribute is changed.
+ * Return: 0 or an error as kleaf_split(); -EINVAL also if the pages are not all
+ *	in @area. On error no attribute is changed.
  */
 int __must_check kleaf_change_vm_area(struct vm_struct *area,
 				      unsigned long start,

@@ -161,19 +161,21 @@ int kleaf_change_vm_area(struct vm_struct *area, unsigned long start,
 			 unsigned int nr_pages, pgprot_t set_mask,
 			 pgprot_t clear_mask)
 {
-	unsigned long end = start + (unsigned long)nr_pages * PAGE_SIZE;
 	struct kleaf_tables tables = {};
 	struct page **pages = NULL;
+	unsigned long end, first;
 	struct alias alias;
-	unsigned long first;
 	bool change_alias;
 	int ret;
 
 	might_sleep();
 
 	start = (unsigned long)kasan_reset_tag((void *)start);
-	end = (unsigned long)kasan_reset_tag((void *)end);
-	if (start >= end || !PAGE_ALIGNED(start))
+	end = start + (unsigned long)nr_pages * PAGE_SIZE;
+	first = (start - (unsigned long)kasan_reset_tag(area->addr)) >> PAGE_SHIFT;
+	/* set_memory_*() take a signed number, and a negative one gets here. */
+	if (!nr_pages || !PAGE_ALIGNED(start) ||
+	    first + nr_pages > area->size >> PAGE_SHIFT)
 		return -EINVAL;
 
 	/* Protection against writes must hold for the linear map as well. */
@@ -181,7 +183,6 @@ int kleaf_change_vm_area(struct vm_struct *area, unsigned long start,
 				       pgprot_val(clear_mask) == PTE_RDONLY);
 
 	/* The guard page is part of the area, but has no page. */
-	first = (start - (unsigned long)kasan_reset_tag(area->addr)) >> PAGE_SHIFT;
 	if (change_alias && first < area->nr_pages) {
 		pages = area->pages + first;
 		nr_pages = min_t(unsigned long, nr_pages, area->nr_pages - first);
