@@ -10,7 +10,7 @@ BUILD ?= build
 # Passed on to the scripts, which know the defaults (see their headers).
 export KVER KPACKAGE KTAG BUILD V J W TARBALL TAKE DROP CCACHE
 export CPU SMP MEM NODES CMDLINE INITRD QEMU_ARGS TIMEOUT ACCEL IMAGE QEMU DRY
-export SUITES LIST
+export SUITES LIST ONLY VERSION APPROVE FROM BISECT_CONFIGS
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
@@ -74,3 +74,40 @@ configs:
 .PHONY: boot
 boot:
 	$(Q)rig/boot.sh $(CONFIG)
+
+.PHONY: test
+test: deps
+	$(Q)rig/test.sh
+
+.PHONY: test-all
+test-all: deps
+	$(Q)TEST_ALL=1 rig/test.sh
+
+.PHONY: run
+run: deps
+	$(Q)rig/run.sh
+
+.PHONY: lint
+lint:
+	$(Q)rig/lint.sh
+
+.PHONY: watch
+watch:
+	$(Q)rig/watch.sh
+
+.PHONY: series
+series:
+	$(Q)rig/series.sh
+
+.PHONY: bisect
+bisect:
+	$(Q)rig/bisect.sh
+
+# Downloads and sources stay; so does build/linux, which may hold work.
+.PHONY: clean
+clean:
+	$(Q)rig/clean.sh
+
+.PHONY: distclean
+distclean:
+	$(Q)rig/clean.sh all

@@ -4,7 +4,8 @@
 #
 # Usage: rig/build.sh NAME [MAKE-TARGET...]    default: Image modules
 # Environment: J jobs; V=1 shows commands; W=1 asks for more warnings;
-#              CCACHE=0 leaves ccache out; CC=clang LLVM=1 as the kernel has it.
+#              CCACHE=0 leaves ccache out; CC=, LLVM=1 as the kernel has them;
+#              SRC, OUTDIR as in config.sh.
 # Exit codes: 0 ok, 1 failed, 2 usage, 3 missing tool.
 . "$(dirname "$0")/lib.sh"
 
@@ -21,10 +22,10 @@ need "${CROSS_COMPILE}gcc" "gcc-aarch64-linux-gnu (on arm64: gcc)"
 
 "$TOP/rig/config.sh" "$name"
 case $name in
-base-*) src=$PRISTINE ;;
-*) src=$WORK ;;
+base-*) src=${SRC:-$PRISTINE} ;;
+*) src=${SRC:-$WORK} ;;
 esac
-out=$BUILD/$name
+out=${OUTDIR:-$BUILD/$name}
 [ -f "$out/vmlinux" ] || need_space 1500 "$out"
 
 # The same source gives the same image: no date, user, host or git state in it.

@@ -4,6 +4,8 @@
 #
 # Usage: rig/config.sh NAME      NAME as in config/variants, or base-NAME
 #        rig/config.sh -l        list the variants
+# Environment: SRC, OUTDIR instead of the usual source and output directories;
+#              LAX=1 lets options get lost (rig/bisect.sh).
 # Exit codes: 0 ok, 1 failed, 2 usage.
 . "$(dirname "$0")/lib.sh"
 
@@ -25,7 +27,8 @@ fragments=$(variants | awk -v n="$plain" '$1 == n { $1 = ""; print }')
 
 src=$WORK
 [ "$plain" = "$name" ] || src=$PRISTINE
-out=$BUILD/$name
+src=${SRC:-$src}
+out=${OUTDIR:-$BUILD/$name}
 mkdir -p "$out"
 
 set --
@@ -45,11 +48,12 @@ awk '/^CONFIG_[A-Za-z0-9_]*=/ { k = substr($0, 1, index($0, "=") - 1) }
 # Same question, same tree, same answer: leave .config and its date alone.
 stamp=$({ cat "$out/asked.new"
 	  "${CROSS_COMPILE}gcc" --version 2>/dev/null | head -n 1
-	  if [ "$src" = "$WORK" ]; then
-		  cat "$STATE/patches.sum"
-		  grep -h Kconfig "$STATE/overlay.sums" || :
+	  if [ "$src" != "$PRISTINE" ]; then
+		  cat "$STATE/patches.sum" 2>/dev/null || :
+		  grep -h Kconfig "$STATE/overlay.sums" 2>/dev/null || :
 	  fi; } | sha1sum)
-if [ -f "$out/.config" ] && [ "$stamp" = "$(cat "$out/config.stamp" 2>/dev/null)" ]; then
+if [ -z "${LAX:-}" ] && [ -f "$out/.config" ] &&
+   [ "$stamp" = "$(cat "$out/config.stamp" 2>/dev/null)" ]; then
 	rm -f "$out/asked.new"
 	exit 0
 fi
@@ -73,7 +77,7 @@ lost=$(while read -r line; do
 		;;
 	esac
 done < "$out/asked")
-if [ -n "$lost" ]; then
+if [ -n "$lost" ] && [ -z "${LAX:-}" ]; then
 	rm -f "$out/config.stamp"
 	die "$name: these options did not survive (a dependency is missing):" \
 	    "$(echo "$lost" | tr "\n" " ")"

@@ -69,14 +69,15 @@ for f in $(files 'linux/*.[chS]' 'linux/*Kconfig' 'linux/*Makefile'); do
 done
 for f in $(files 'bench/*.[ch]' 'rig/*.[ch]' 'tests/*.[ch]'); do
 	# Programs and modules of ours, outside of the kernel's tree.
-	checkpatch --ignore FILE_PATH_CHANGES,MISSING_SIGN_OFF,PREFER_KERNEL_TYPES,CONST_STRUCT,PREFER_DEFINED_ATTRIBUTE_MACRO \
+	checkpatch --ignore FILE_PATH_CHANGES,MISSING_SIGN_OFF,PREFER_KERNEL_TYPES,CONST_STRUCT,PREFER_DEFINED_ATTRIBUTE_MACRO,CAMELCASE,ARRAY_SIZE,EMBEDDED_FUNCTION_NAME \
 		-f "$f" || found "checkpatch: $f"
 done
 for p in $(series_patches); do
 	# A patch that only adds overlay files has no hunk of its own.
 	grep -q '^diff --git' "patches/$p" || continue
+	# By standard input: a file that git tracks would be taken for source.
 	checkpatch --ignore FILE_PATH_CHANGES,MISSING_SIGN_OFF,COMMIT_LOG_LONG_LINE \
-		"patches/$p" || found "checkpatch: patches/$p"
+		- < "patches/$p" || found "checkpatch: patches/$p"
 done
 
 for f in $(files 'linux/*.[ch]'); do

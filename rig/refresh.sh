@@ -54,7 +54,7 @@ for c in $(wgit rev-list --reverse base..HEAD); do
 	wgit -c core.abbrev=12 -c diff.algorithm=myers format-patch -1 --stdout \
 		--always --no-signature --zero-commit -N --no-stat \
 		--no-renames "$c" |
-		awk '/^Patch-name:/ && !body { next }
+		awk '/^Patch-name:/ && !body { blank = 0; next }
 		     /^---$/ || /^diff --git / { body = 1 }
 		     !body && /^$/ { blank++; next }
 		     { while (blank > 0) { print ""; blank-- } print }' \

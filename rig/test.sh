@@ -24,19 +24,21 @@
 #   SMP=2 MEM=1G NODES=1 QEMU_ARGS=	as in boot.sh
 #   SECONDS_EACH=60	for one guest program
 #   TIMEOUT=120		for one boot
-#   HOST=		a script of this directory, run here instead of a boot;
-#			it prints KTAP
+#   HOST=		a script of this directory, run here instead of a boot, with
+#			CONFIG= set; it prints KTAP. CONFIGS=- needs no kernel
 #   LONG=		1: only in test-all
 # A guest program exits with 0 (passed), 4 (skipped; its last line says why) or
 # anything else (failed); it may print KTAP results of its own.
 #
 # Usage: rig/test.sh
 # Environment: SUITES="a b" selects; LIST=1 lists; TEST_ALL=1 takes long ones too;
-#              ONLY=REGEX runs matching boots only; ACCEL, QEMU as in boot.sh.
+#              ONLY=REGEX runs matching boots only; ACCEL, QEMU as in boot.sh;
+#              TESTS, TEST_OUT: directories of the suites and of the results.
 # Exit codes: 0 all passed, 1 something failed or nothing ran, 2 usage.
 . "$(dirname "$0")/lib.sh"
 
-OUT=$BUILD/test
+OUT=${TEST_OUT:-$BUILD/test}
+TESTS=${TESTS:-$TOP/tests}
 SUITES=${SUITES:-}
 LIST=${LIST:-}
 TEST_ALL=${TEST_ALL:-}
@@ -50,7 +52,7 @@ load() {
 	MODULES='' EXPECT='' REFUSE='' REPORTS='' SKIPS='' SMP=2 MEM=1G NODES=1
 	QEMU_ARGS='' SECONDS_EACH=60 TIMEOUT=120 HOST='' LONG=''
 	# shellcheck disable=SC1090 # a file of the suite
-	. "$TOP/tests/$1/suite"
+	. "$TESTS/$1/suite"
 	# The CPU is the host's there.
 	[ "$ACCEL" != kvm ] || CPUS=host
 }
@@ -67,13 +69,13 @@ lines_of() {
 selected() {
 	if [ -n "$SUITES" ]; then
 		for s in $SUITES; do
-			[ -f "$TOP/tests/$s/suite" ] || usage_error "no suite '$s';" \
+			[ -f "$TESTS/$s/suite" ] || usage_error "no suite '$s';" \
 				"'make test LIST=1' lists them"
 			echo "$s"
 		done
 		return
 	fi
-	for f in "$TOP"/tests/*/suite; do
+	for f in "$TESTS"/*/suite; do
 		[ -f "$f" ] || continue
 		s=${f%/suite}
 		s=${s##*/}
@@ -86,7 +88,9 @@ selected() {
 boots() (
 	load "$1"
 	if [ -n "$HOST" ]; then
-		echo "$1 - - -"
+		for config in $CONFIGS; do
+			echo "$1 $config - -"
+		done
 		return
 	fi
 	variants=$(printf '%s\n' "$VARIANTS" | sed -n 's/^[[:space:]]*\([^:[:space:]]*\):.*/\1/p')
@@ -112,7 +116,7 @@ stage_suite() {
 	stage=$OUT/stage/$1.$2
 	rm -rf "$stage" "$stage.cpio.gz"
 	mkdir -p "$stage"
-	tests=$TOP/tests/$1
+	tests=$TESTS/$1
 
 	for m in $MODULES; do
 		ext=$BUILD/$2/ext/$1
@@ -217,7 +221,8 @@ run_boot() {
 	if [ -n "$HOST" ]; then
 		say "$job"
 		rc=0
-		(cd "$TOP" && timeout -k 5 "$TIMEOUT" "tests/$1/$HOST") \
+		(cd "$TOP" && CONFIG=$2 timeout -k 5 "$TIMEOUT" \
+			"$TESTS/$1/$HOST") \
 			> "$dir/console" 2> "$dir/console.err" < /dev/null || rc=$?
 		ended=
 		[ $rc = 0 ] || ended="$HOST ended with $rc"
@@ -266,7 +271,7 @@ run_boot() {
 suites=$(selected)
 if [ -n "$LIST" ]; then
 	for s in $suites; do
-		(load "$s"; printf '%-12s %-28s %s\n' "$s" "${HOST:+host}${HOST:-$CONFIGS}" \
+		(load "$s"; printf '%-12s %-28s %s\n' "$s" "${HOST:+host }$CONFIGS" \
 			"$DESC${ROWS:+ [$ROWS]}")
 	done
 	exit 0

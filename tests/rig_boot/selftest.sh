@@ -1,0 +1,114 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# Self test of the rig: boots that go wrong, on a real kernel.
+#
+# Usage: CONFIG=4k tests/rig_boot/selftest.sh    from the top directory; KTAP
+# shellcheck disable=SC2317 # functions are called through check()
+set -eu
+
+top=$(pwd)
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+. "$top/rig/ktap.sh"
+unset SUITES LIST ONLY CMDLINE INITRD QEMU_ARGS TIMEOUT IMAGE CPU SMP MEM NODES DRY \
+	2>/dev/null || :
+
+boot() {
+	env LOG="$tmp/console" TIMEOUT=20 "$@" "$top/rig/boot.sh" "$CONFIG"
+}
+
+check cpu_unknown_gives_qemus_message 1 "QEMU failed: .*nonsense" boot CPU=nonsense
+one_line cpu_unknown_one_line
+check config_unbuilt_named 1 "no kernel .*; run 'make build CONFIG=none' first" \
+	"$top/rig/boot.sh" none
+check qemu_missing_named 3 'qemu-none is missing' boot QEMU=qemu-none
+check mem_nonsense_named 2 'MEM=lots' boot MEM=lots
+check smp_nonsense_named 2 'SMP=zero' boot SMP=zero
+check nodes_uneven_named 2 'cannot be shared out to NODES=3' boot NODES=3
+check accel_nonsense_named 2 'ACCEL=warp' boot ACCEL=warp
+check dry_prints_command 0 "'-cpu' 'cortex-a53'" boot DRY=1 CPU=cortex-a53
+check nodes_get_distances 0 "dist,src=0,dst=1,val=20" boot DRY=1 NODES=2
+
+# Suites that go wrong in one way each.
+t=$tmp/tests
+suite() {
+	mkdir -p "$t/$1"
+	{
+		echo "CONFIGS=$CONFIG"
+		cat
+	} > "$t/$1/suite"
+	printf '#!/bin/sh\n%s\n' "$2" > "$t/$1/do.sh"
+	echo "RUN=do.sh" >> "$t/$1/suite"
+}
+suite good 'echo fine' < /dev/null
+suite bad 'echo sorry; exit 1' < /dev/null
+suite skips 'echo no such thing; exit 4' < /dev/null
+suite skips_listed 'echo no such thing; exit 4' <<'END'
+SKIPS="no such thing"
+END
+suite hangs 'sleep 1000' <<'END'
+SECONDS_EACH=2
+END
+suite hangs_all 'sleep 1000' <<'END'
+SECONDS_EACH=1000
+TIMEOUT=15
+END
+suite panics 'echo c > /proc/sysrq-trigger' < /dev/null
+suite reports 'echo l > /proc/sysrq-trigger' < /dev/null
+suite reports_listed 'echo "<4>WARNING: on purpose" > /dev/kmsg' <<'END'
+REPORTS="1 WARNING: on purpose"
+END
+suite reports_missing 'true' <<'END'
+REPORTS="1 WARNING: on purpose"
+END
+suite powers_off 'busybox poweroff -f' < /dev/null
+suite nested 'printf "1..2\nok 1 a\nnot ok 2 b\n"' < /dev/null
+suite expects 'true' <<'END'
+EXPECT="
+^Run /init as init process
+^this line is not there
+"
+END
+
+runner() {
+	TESTS=$t TEST_OUT=$tmp/out "$top/rig/test.sh"
+}
+rc=0
+runner > "$tmp/all" 2> "$tmp/all.err" < /dev/null || rc=$?
+sed 's/^/# /' "$tmp/all"
+ktap_result "$([ $rc = 1 ] && echo 0 || echo 1)" runner_fails_if_one_fails
+
+# said NAME PATTERN - the runner printed such a line
+said() {
+	said_rc=0
+	grep -qE -- "$2" "$tmp/all" || said_rc=1
+	ktap_result $said_rc "$1"
+}
+said suite_good_passes "^ok [0-9]+ good\.$CONFIG\.b1$"
+said suite_bad_fails "^not ok [0-9]+ bad\.$CONFIG\.b1$"
+said suite_skip_unlisted_fails "^not ok [0-9]+ skips\."
+said suite_skip_listed_skips "^ok [0-9]+ skips_listed\."
+said skip_has_reason '^    ok [0-9]+ do # SKIP no such thing$'
+said guest_hang_is_killed "^not ok [0-9]+ hangs\.$CONFIG"
+said boot_hang_is_killed '^    # stopped after 15 s'
+said panic_is_named '^    # report: Kernel panic - not syncing: sysrq triggered crash'
+said report_fails "^not ok [0-9]+ reports\."
+said report_listed_passes "^ok [0-9]+ reports_listed\."
+said report_missing_fails "^    # 0 reports 'WARNING: on purpose', expected 1"
+said no_verdict_fails "^    # no verdict"
+said nested_result_fails '^    not ok [0-9]+ do\.b$'
+said nested_result_passes '^    ok [0-9]+ do\.a$'
+said expected_text_missing_fails "^    not ok [0-9]+ prints '.this line is not there'"
+said expected_text_there_passes "^    ok [0-9]+ prints '.Run /init as init process'"
+passed=$(grep -cE '^    ok [0-9]+' "$tmp/all" || :)
+skipped=$(grep -cE '^    ok [0-9]+ .* # SKIP' "$tmp/all" || :)
+failed=$(grep -cE '^    not ok [0-9]+' "$tmp/all" || :)
+last=$(tail -n 1 "$tmp/all")
+[ "$last" = "$((passed - skipped)) passed, $failed failed, $skipped skipped" ] && rc=0 || rc=1
+[ $rc = 0 ] || echo "# $last, but counted $passed $skipped $failed"
+ktap_result $rc last_line_counts_every_result
+
+only() { SUITES=$1 runner; }
+check suite_unknown_named 2 "no suite 'nothere'" only nothere
+check runner_passes_if_all_pass 0 '^2 passed, 0 failed, 0 skipped$' only "good"
+ktap_end
