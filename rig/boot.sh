@@ -10,6 +10,7 @@
 #   NODES=1        NUMA nodes; CPUs and memory are shared out evenly
 #   CMDLINE=       added to the kernel's command line
 #   INITRD=        a cpio.gz appended to ours
+#   CPUS=          CPUs that differ from each other, "0=bbm:3 1-3=bbm:2" (el2.sh)
 #   QEMU_ARGS=     added to QEMU's
 #   TIMEOUT=600    seconds until QEMU is stopped
 #   ACCEL=tcg      or kvm, on an arm64 host
@@ -29,6 +30,7 @@ MEM=${MEM:-1G}
 NODES=${NODES:-1}
 TIMEOUT=${TIMEOUT:-600}
 ACCEL=${ACCEL:-tcg}
+CPUS=${CPUS:-}
 LOG=${LOG:-}
 IMAGE=${IMAGE:-$BUILD/$1/arch/arm64/boot/Image}
 
@@ -114,6 +116,17 @@ else
 		done
 		i=$((i + 1))
 	done
+fi
+
+# These replace -kernel, so they come after it.
+if [ -n "$CPUS" ]; then
+	[ "$ACCEL" = tcg ] || usage_error "CPUS= works with ACCEL=tcg only"
+	el2=$(SMP=$SMP "$TOP/rig/el2.sh" "$IMAGE" "$CPUS") || exit
+	while read -r arg; do
+		set -- "$@" "$arg"
+	done <<-END
+		$el2
+	END
 fi
 
 if [ -z "$LOG" ]; then

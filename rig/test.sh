@@ -22,6 +22,7 @@
 #			no more and no fewer; REPORTS_NAME=
 #   SKIPS=		regex of the skips "NAME SKIP reason" that are in order
 #   SMP=2 MEM=1G NODES=1 QEMU_ARGS=	as in boot.sh
+#   MIX=		CPUs that differ from each other (CPUS= in boot.sh); MIX_NAME=
 #   SECONDS_EACH=60	for one guest program
 #   TIMEOUT=120		for one boot
 #   HOST=		a script of this directory, run here instead of a boot, with
@@ -50,7 +51,7 @@ ACCEL=${ACCEL:-tcg}
 load() {
 	DESC='' ROWS='' CONFIGS=4k CPUS=b1 VARIANTS='' CMDLINE='' KUNIT='' RUN=''
 	MODULES='' EXPECT='' REFUSE='' REPORTS='' SKIPS='' SMP=2 MEM=1G NODES=1
-	QEMU_ARGS='' SECONDS_EACH=60 TIMEOUT=120 HOST='' LONG=''
+	QEMU_ARGS='' SECONDS_EACH=60 TIMEOUT=120 HOST='' LONG='' MIX=''
 	# shellcheck disable=SC1090 # a file of the suite
 	. "$TESTS/$1/suite"
 	# The CPU is the host's there.
@@ -248,7 +249,8 @@ run_boot() {
 		fi
 		say "$job"
 		ended=
-		CPU=$3 SMP=$SMP MEM=$MEM NODES=$NODES CMDLINE=$cmdline \
+		mix=$(lines_of MIX "$variant" | sed '/^[[:space:]]*$/d' | tail -n 1)
+		CPU=$3 CPUS=$mix SMP=$SMP MEM=$MEM NODES=$NODES CMDLINE=$cmdline \
 			INITRD=$OUT/stage/$1.$2.cpio.gz QEMU_ARGS=$QEMU_ARGS \
 			TIMEOUT=$TIMEOUT LOG=$dir/console \
 			"$TOP/rig/boot.sh" "$2" 2> "$dir/boot.err" ||
