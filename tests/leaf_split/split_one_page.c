@@ -7,7 +7,7 @@
  * with what the layout before and the rule of L4 say: the leaf that held the
  * page is cut at the page's two boundaries into the largest leaves that fit
  * around them, and nothing else in the linear map has changed, neither kinds
- * nor attributes. Going back may leave the pieces or join them again.
+ * nor attributes. DirectMap lines, where there are any, must agree (L10). Going back may leave the pieces or join them again.
  *
  * Usage: split_one_page [KIND]...
  * The kinds named must be found in the linear map, else their tests fail; a
@@ -262,6 +262,7 @@ static bool changed_ok(const struct pt_dump *before, const struct way *way,
 		ok = linear_is(&after, &want, false);
 		free(want.ranges);
 	}
+	ok = pt_check_directmap(&after, NULL) != PT_DIRECTMAP_WRONG && ok;
 	pt_free(&after);
 	return contents_ok(!way->valid) && ok;
 }
@@ -281,6 +282,7 @@ static bool back_ok(const struct pt_dump *before, uint64_t page)
 		ok = linear_is(&after, &cut, false);
 	free(cut.ranges);
 	free(whole.ranges);
+	ok = pt_check_directmap(&after, NULL) != PT_DIRECTMAP_WRONG && ok;
 	pt_free(&after);
 	return contents_ok(0) && ok;
 }
