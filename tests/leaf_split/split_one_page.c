@@ -7,7 +7,8 @@
  * with what the layout before and the rule of L4 say: the leaf that held the
  * page is cut at the page's two boundaries into the largest leaves that fit
  * around them, and nothing else in the linear map has changed, neither kinds
- * nor attributes. DirectMap lines, where there are any, must agree (L10). Going back may leave the pieces or join them again.
+ * nor attributes. DirectMap lines, where there are any, must
+ * agree, and so must the counters of splits (L10). Going back may leave the pieces or join them again.
  *
  * Usage: split_one_page [KIND]...
  * The kinds named must be found in the linear map, else their tests fail; a
@@ -50,6 +51,7 @@ static struct pt_geometry geo;
 static uint64_t *blocks;
 static size_t nr_blocks;
 static uint64_t block_size;
+static bool counted;
 
 static int poke(const char *verb, uint64_t page)
 {
@@ -76,6 +78,65 @@ static bool contents_ok(unsigned long want_skipped)
 		return true;
 	ksft_print_msg("contents: %s", text);
 	return false;
+}
+
+/* Splits counted so far, per kind of leaf; all 0 if this kernel counts none. */
+static void read_splits(unsigned long splits[PT_NR_KINDS])
+{
+	static const char * const names[PT_NR_KINDS] = {
+		[PT_CONT_PTE]	= "direct_map_cont_pte_splits ",
+		[PT_PMD]	= "direct_map_pmd_splits ",
+		[PT_CONT_PMD]	= "direct_map_cont_pmd_splits ",
+		[PT_PUD]	= "direct_map_pud_splits ",
+	};
+	FILE *file = fopen("/proc/vmstat", "r");
+	char line[128];
+	int kind;
+
+	memset(splits, 0, PT_NR_KINDS * sizeof(*splits));
+	while (file && fgets(line, sizeof(line), file)) {
+		for (kind = 0; kind < PT_NR_KINDS; kind++) {
+			const char *name = names[kind];
+
+			if (!name || strncmp(line, name, strlen(name)))
+				continue;
+			splits[kind] = strtoul(line + strlen(name), NULL, 10);
+			counted = true;
+		}
+	}
+	if (file)
+		fclose(file);
+}
+
+/*
+ * One level at a time: a page lies in one leaf of each kind, so one leaf of
+ * the kind that held it was split, and one of each smaller kind. A kernel that
+ * has the DirectMap lines has the counters.
+ */
+static bool splits_ok(const unsigned long before[PT_NR_KINDS],
+		      enum pt_kind held_by, bool required)
+{
+	unsigned long now[PT_NR_KINDS];
+	bool ok = true;
+	int kind;
+
+	read_splits(now);
+	if (!counted) {
+		if (required)
+			ksft_print_msg("no counters of splits\n");
+		return !required;
+	}
+	for (kind = PT_CONT_PTE; kind < PT_NR_KINDS; kind++) {
+		unsigned long want = geo.size[kind] && kind <= (int)held_by;
+
+		if (now[kind] - before[kind] == want)
+			continue;
+		ksft_print_msg("%lu splits of %s leaves counted, not %lu\n",
+			       now[kind] - before[kind], pt_kind_name(kind),
+			       want);
+		ok = false;
+	}
+	return ok;
 }
 
 static void read_blocks(void)
@@ -249,8 +310,9 @@ static bool page_is(const struct pt_dump *d, uint64_t page, bool valid, bool ro)
 
 /* The page is changed: it alone differs, and the leaf is cut around it. */
 static bool changed_ok(const struct pt_dump *before, const struct way *way,
-		       uint64_t page)
+		       uint64_t page, const unsigned long splits[PT_NR_KINDS])
 {
+	enum pt_directmap directmap;
 	struct pt_dump after;
 	struct list want;
 	bool ok;
@@ -262,9 +324,12 @@ static bool changed_ok(const struct pt_dump *before, const struct way *way,
 		ok = linear_is(&after, &want, false);
 		free(want.ranges);
 	}
-	ok = pt_check_directmap(&after, NULL) != PT_DIRECTMAP_WRONG && ok;
+	directmap = pt_check_directmap(&after, NULL);
+	ok = splits_ok(splits, pt_find(before, page)->kind,
+		       directmap != PT_DIRECTMAP_NONE) && ok;
 	pt_free(&after);
-	return contents_ok(!way->valid) && ok;
+	return contents_ok(!way->valid) && directmap != PT_DIRECTMAP_WRONG &&
+	       ok;
 }
 
 /* The page is as before: the pieces are left as they are, or joined again. */
@@ -290,11 +355,13 @@ static bool back_ok(const struct pt_dump *before, uint64_t page)
 static void test(enum pt_kind kind, const struct way *way, bool required)
 {
 	const char *name = pt_kind_name(kind);
+	unsigned long splits[PT_NR_KINDS];
 	struct pt_dump before;
 	uint64_t page;
 	bool ok = false;
 	int err;
 
+	read_splits(splits);
 	dump(&before);
 	if (!find_victim(&before, kind, &page)) {
 		if (required)
@@ -310,7 +377,7 @@ static void test(enum pt_kind kind, const struct way *way, bool required)
 	if (err) {
 		ksft_print_msg("%s: %s\n", way->change, strerror(-err));
 	} else {
-		ok = changed_ok(&before, way, page);
+		ok = changed_ok(&before, way, page, splits);
 		err = poke(way->back, page);
 		if (err) {
 			ksft_print_msg("%s: %s\n", way->back, strerror(-err));
