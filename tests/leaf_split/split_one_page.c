@@ -10,10 +10,11 @@
  * nor attributes. DirectMap lines, where there are any, must
  * agree, and so must the counters of splits (L10). Going back may leave the pieces or join them again.
  *
- * Usage: split_one_page [KIND]...
- * The kinds named must be found in the linear map, else their tests fail; a
- * kind not named and not found is skipped. Kinds are split from the largest
- * to the smallest, so one PUD leaf per way of changing gives all the others.
+ * Usage: split_one_page [large]
+ * With "large", every kind of which three leaves fit into memory must be found
+ * in the linear map, else its tests fail. Without, a kind that is not found is
+ * skipped. Kinds are split from the largest to the smallest, so the pieces of
+ * one are what the next is looked for in.
  *
  * Needs leaf_poke.ko in the current directory, root and debugfs.
  */
@@ -390,34 +391,25 @@ static void test(enum pt_kind kind, const struct way *way, bool required)
 	pt_free(&before);
 }
 
-/* Four fifths of what is free: enough to meet every large leaf. */
-static unsigned long megabytes_to_search(void)
+static unsigned long meminfo_kb(const char *name)
 {
+	FILE *file = fopen("/proc/meminfo", "r");
 	unsigned long kb = 0;
 	char line[128];
-	FILE *file = fopen("/proc/meminfo", "r");
 
 	while (file && fgets(line, sizeof(line), file))
-		if (sscanf(line, "MemFree: %lu kB", &kb) == 1)
-			break;
+		if (!strncmp(line, name, strlen(name)))
+			kb = strtoul(line + strlen(name), NULL, 10);
 	if (file)
 		fclose(file);
-	return kb / 1024 * 4 / 5;
-}
-
-static bool kind_named(int argc, char **argv, enum pt_kind kind)
-{
-	int i;
-
-	for (i = 1; i < argc; i++)
-		if (!strcmp(argv[i], pt_kind_name(kind)))
-			return true;
-	return false;
+	return kb;
 }
 
 int main(int argc, char **argv)
 {
+	bool large = argc > 1 && !strcmp(argv[1], "large");
 	unsigned int i, plan = 0, order = 0;
+	uint64_t memory;
 	char params[128];
 	int kind, err;
 
@@ -432,17 +424,21 @@ int main(int argc, char **argv)
 	/* A block is two CONT_PTE runs: one can be split, one is left. */
 	while (geo.page_size << order < 2 * geo.size[PT_CONT_PTE])
 		order++;
+	/* Four fifths of what is free: enough to meet every large leaf. */
 	snprintf(params, sizeof(params), "megabytes=%lu stride=%u order=%u",
-		 megabytes_to_search(), geo.page_size == 4096 ? 16 : 64, order);
+		 meminfo_kb("MemFree:") / 1024 * 4 / 5,
+		 geo.page_size == 4096 ? 16 : 64, order);
 	err = guest_load("leaf_poke.ko", params);
 	if (err)
 		ksft_exit_fail_msg("leaf_poke.ko: %s\n", strerror(-err));
 	read_blocks();
 
+	memory = (uint64_t)meminfo_kb("MemTotal:") << 10;
 	ksft_set_plan(plan);
 	for (kind = PT_NR_KINDS - 1; kind >= 0; kind--)
 		for (i = 0; geo.size[kind] && i < NR_WAYS; i++)
-			test(kind, &ways[i], kind_named(argc, argv, kind));
+			test(kind, &ways[i],
+			     large && NR_WAYS * geo.size[kind] <= memory);
 	err = guest_unload("leaf_poke");
 	if (err)
 		ksft_exit_fail_msg("unload: %s\n", strerror(-err));
