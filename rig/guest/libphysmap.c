@@ -147,7 +147,8 @@ int physmap_kfence(uint64_t *start, uint64_t *end)
 	if (line && (sscanf(line, "kfence: initialized - using %*u bytes for %*u objects at 0x%"
 			    SCNx64 "-0x%" SCNx64, start, end) != 2 ||
 		     !(*start >> 63))) {
-		fprintf(stderr, "physmap: the log hides where the KFENCE pool is; boot with no_hash_pointers\n");
+		fprintf(stderr,
+			"physmap: boot with no_hash_pointers: the log hides the KFENCE pool\n");
 		ret = -1;
 	}
 	free(log);

@@ -7,8 +7,9 @@
  * with what the layout before and the rule of L4 say: the leaf that held the
  * page is cut at the page's two boundaries into the largest leaves that fit
  * around them, and nothing else in the linear map has changed, neither kinds
- * nor attributes. DirectMap lines, where there are any, must
- * agree, and so must the counters of splits (L10). Going back may leave the pieces or join them again.
+ * nor attributes. DirectMap lines, where there are any, must agree, and so must
+ * the counters of splits (L10). Going back may leave the pieces or join them
+ * again.
  *
  * Usage: split_one_page [large]
  * With "large", every kind of which three leaves fit into memory must be found
@@ -46,7 +47,7 @@ static const struct way ways[] = {
 	{ "ro", "rw", true, true },
 };
 
-#define NR_WAYS (sizeof(ways) / sizeof(ways[0]))
+#define NR_WAYS	ARRAY_SIZE(ways)
 
 static struct pt_geometry geo;
 static uint64_t *blocks;

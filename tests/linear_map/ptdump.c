@@ -16,8 +16,10 @@
  *
  * Without options the running kernel is looked at, which takes root and
  * debugfs. If it has a KFENCE pool, layout needs no_hash_pointers on the command
- * line, since only the log says where the pool is. Exit status: 0 holds, 1 does not, 2 usage or unreadable input, 4
- * does not apply to this kernel.
+ * line, since only the log says where the pool is.
+ *
+ * Exit status: 0 holds, 1 does not, 2 usage or unreadable input, 4 does not
+ * apply to this kernel.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -209,7 +211,7 @@ static int with_physmap(const struct pt_dump *dump, const char *command)
 static int usage(void)
 {
 	fprintf(stderr,
-		"usage: ptdump [-f DUMP] [-i IOMEM] [-m MEMINFO] [-p PAGE_SIZE]\n"
+		"Usage: ptdump [-f DUMP] [-i IOMEM] [-m MEMINFO] [-p PAGE_SIZE]\n"
 		"       hist | wx | alias | layout | layout-pte | directmap | find ADDR\n");
 	return 2;
 }
