@@ -34,6 +34,7 @@
 #include <linux/io.h>
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
 #include <linux/vmalloc.h>
@@ -108,8 +109,9 @@ static unsigned int next_region;
 static int counter_start(void)
 {
 	u64 dfr0 = read_sysreg_s(SYS_ID_AA64DFR0_EL1);
-	unsigned int ver = (dfr0 >> ID_AA64DFR0_EL1_PMUVer_SHIFT) & 0xf;
+	unsigned int ver = SYS_FIELD_GET(ID_AA64DFR0_EL1, PMUVer, dfr0);
 
+	/* 0 is none, 15 one that is not architectural. */
 	if (!ver || ver == 0xf) {
 		pr_err("no PMU: cannot count instructions\n");
 		return -ENODEV;
@@ -424,7 +426,9 @@ static int run_once(struct bench *b, struct sample *sample)
 
 static int run_op(const struct bench_op *op, u64 empty)
 {
-	struct sample samples[MAX_REPEAT], first, scratch;
+	/* Not on the stack, which is small; the module runs once at a time. */
+	static struct sample samples[MAX_REPEAT];
+	struct sample first, scratch;
 	struct bench b = { .op = op };
 	unsigned int i, up, any;
 	char runs[48] = "";
@@ -469,6 +473,10 @@ static int __init kpgtable_bench_init(void)
 	if (!repeat || repeat > MAX_REPEAT || !warmup) {
 		pr_err("repeat must be 1 to %u, warmup at least 1\n",
 		       MAX_REPEAT);
+		return -EINVAL;
+	}
+	if (PAGE_SIZE != SZ_4K) {
+		pr_err("sizes and orders are for 4K pages\n");
 		return -EINVAL;
 	}
 	ret = ksym_check();

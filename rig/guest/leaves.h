@@ -123,6 +123,22 @@ size_t pt_diff(const struct pt_range *want, size_t nr_want,
 	       const struct pt_range *have, size_t nr_have, bool attrs,
 	       pt_report_fn report, void *arg);
 
+enum pt_directmap {
+	PT_DIRECTMAP_RIGHT,
+	PT_DIRECTMAP_WRONG,	/* or unreadable; said on stdout */
+	PT_DIRECTMAP_NONE,	/* this kernel has no such lines */
+};
+
+/**
+ * pt_check_directmap() - compare the DirectMap lines with the dump
+ * @meminfo: file, or NULL for /proc/meminfo
+ *
+ * Every leaf kind of the page size must have its line, and each line must give
+ * the kB that leaves of this kind map, present-invalid ones included.
+ */
+enum pt_directmap pt_check_directmap(const struct pt_dump *dump,
+				     const char *meminfo);
+
 const char *pt_kind_name(enum pt_kind kind);
 
 #endif /* WL_GUEST_LEAVES_H */

@@ -95,19 +95,17 @@ static bool parse_attrs(struct pt_range *range, char *attrs, bool *cont)
 
 	range->valid = true;
 	*cont = false;
-	for (word = strtok_r(attrs, " \n", &save); word;
-	     word = strtok_r(NULL, " \n", &save)) {
+	for (word = strtok_r(attrs, "\n ", &save); word;
+	     word = strtok_r(NULL, "\n ", &save)) {
 		keep_attr(range, word);
+		seen_rw |= !strcmp(word, "RW") || !strcmp(word, "ro");
+		seen_x |= !strcmp(word, "x") || !strcmp(word, "NX");
 		if (!strcmp(word, "F"))
 			range->valid = false;
 		else if (!strcmp(word, "ro"))
-			range->ro = seen_rw = true;
-		else if (!strcmp(word, "RW"))
-			seen_rw = true;
+			range->ro = true;
 		else if (!strcmp(word, "NX"))
-			range->nx = seen_x = true;
-		else if (!strcmp(word, "x"))
-			seen_x = true;
+			range->nx = true;
 		else if (!strcmp(word, "UXN"))
 			range->uxn = true;
 		else if (!strcmp(word, "CON"))
@@ -180,16 +178,14 @@ int pt_read(struct pt_dump *dump, FILE *file, uint64_t page_size)
 	while (fgets(line, sizeof(line), file)) {
 		line_nr++;
 		if (!strncmp(line, "---[", 4)) {
-			if (strstr(line, "Linear Mapping start"))
-				linear = seen_linear = true;
-			else
-				linear = false;
+			linear = strstr(line, "Linear Mapping start");
+			seen_linear |= linear;
 			continue;
 		}
 		range = new_range(dump, &room);
 		if (!range)
 			goto fail;
-		strcpy(copy, line);
+		snprintf(copy, sizeof(copy), "%s", line);
 		ret = parse_line(dump, range, copy);
 		if (ret < 0) {
 			fprintf(stderr, "ptdump: line %lu: %s", line_nr, line);

@@ -6,17 +6,23 @@
  * piece of memory is covered by the largest leaves for which both addresses
  * are aligned and which lie inside the piece. A piece is one "System RAM"
  * line, cut where the kernel's text and rodata begin and end, because their
- * alias has other permissions. No-map memory is not "System RAM" at all.
+ * alias has other permissions, and around the KFENCE pool, which base maps
+ * apart and by pages. No-map memory is not "System RAM" at all.
  */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/klog.h>
 
 #include "physmap.h"
 
+/* Actions of klogctl(); libc names none. */
+#define SYSLOG_READ_ALL		3
+#define SYSLOG_SIZE_BUFFER	10
+
 static int add_range(struct phys_map *map, uint64_t start, uint64_t end,
-		     bool text)
+		     enum phys_piece piece)
 {
 	struct phys_range *bigger;
 
@@ -28,40 +34,39 @@ static int add_range(struct phys_map *map, uint64_t start, uint64_t end,
 		return -1;
 	}
 	map->ranges = bigger;
-	bigger[map->nr++] = (struct phys_range){ start, end, text };
+	bigger[map->nr++] = (struct phys_range){ start, end, piece };
 	return 0;
 }
 
-/* Split the range that holds the image into before, text and after. */
-static int cut_text(struct phys_map *map)
+int physmap_cut(struct phys_map *map, uint64_t start, uint64_t end,
+		enum phys_piece piece)
 {
 	struct phys_map cut = *map;
-	size_t i;
-	int ret = 0;
 	bool found = false;
+	int ret = 0;
+	size_t i;
 
 	cut.ranges = NULL;
 	cut.nr = 0;
 	for (i = 0; i < map->nr && !ret; i++) {
-		uint64_t start = map->ranges[i].start;
-		uint64_t end = map->ranges[i].end;
+		const struct phys_range *r = &map->ranges[i];
 
-		if (map->text_start < start || map->text_end > end) {
-			ret = add_range(&cut, start, end, false);
+		if (start < r->start || end > r->end) {
+			ret = add_range(&cut, r->start, r->end, r->piece);
 			continue;
 		}
 		found = true;
-		ret = add_range(&cut, start, map->text_start, false);
+		ret = add_range(&cut, r->start, start, r->piece);
 		if (!ret)
-			ret = add_range(&cut, map->text_start, map->text_end,
-					true);
+			ret = add_range(&cut, start, end, piece);
 		if (!ret)
-			ret = add_range(&cut, map->text_end, end, false);
+			ret = add_range(&cut, end, r->end, r->piece);
 	}
 	free(map->ranges);
 	*map = cut;
 	if (!ret && !found) {
-		fprintf(stderr, "physmap: no memory holds the kernel image\n");
+		fprintf(stderr, "physmap: no memory holds %" PRIx64 "-%" PRIx64
+			"\n", start, end);
 		ret = -1;
 	}
 	return ret;
@@ -94,7 +99,7 @@ int physmap_read(struct phys_map *map, const char *path)
 		}
 		name = line + used;
 		if (*line != ' ' && !strncmp(name, "System RAM", 10)) {
-			ret = add_range(map, start, last + 1, false);
+			ret = add_range(map, start, last + 1, PHYS_ANY);
 		} else if (!strncmp(name, "Kernel code", 11)) {
 			/* From _text to __init_begin: rodata as well. */
 			map->text_start = start;
@@ -109,7 +114,8 @@ int physmap_read(struct phys_map *map, const char *path)
 		ret = -1;
 	}
 	if (!ret)
-		ret = cut_text(map);
+		ret = physmap_cut(map, map->text_start, map->text_end,
+				  PHYS_TEXT);
 	if (ret)
 		physmap_free(map);
 	return ret;
@@ -120,6 +126,33 @@ void physmap_free(struct phys_map *map)
 	free(map->ranges);
 	map->ranges = NULL;
 	map->nr = 0;
+}
+
+int physmap_kfence(uint64_t *start, uint64_t *end)
+{
+	const char *line;
+	char *log;
+	int size, ret = 0;
+
+	*start = 0;
+	*end = 0;
+	size = klogctl(SYSLOG_SIZE_BUFFER, NULL, 0);
+	log = size > 0 ? calloc(1, size + 1) : NULL;
+	if (!log || klogctl(SYSLOG_READ_ALL, log, size) < 0) {
+		perror("physmap: kernel log");
+		free(log);
+		return -1;
+	}
+	line = strstr(log, "kfence: initialized - using ");
+	if (line && (sscanf(line, "kfence: initialized - using %*u bytes for %*u objects at 0x%"
+			    SCNx64 "-0x%" SCNx64, start, end) != 2 ||
+		     !(*start >> 63))) {
+		fprintf(stderr,
+			"physmap: boot with no_hash_pointers: the log hides the KFENCE pool\n");
+		ret = -1;
+	}
+	free(log);
+	return ret;
 }
 
 /* End of the stretch of memory without a gap that begins with range @*i. */
@@ -183,12 +216,13 @@ int physmap_offset(const struct phys_map *map, const struct pt_dump *dump,
 	return 0;
 }
 
-static bool kind_allowed(enum pt_kind kind, bool text, enum layout_mode mode)
+static bool kind_allowed(enum pt_kind kind, enum phys_piece piece,
+			 enum layout_mode mode)
 {
-	/* As on base: the alias is remapped read-only, CONT cannot be. */
-	if (text)
+	/* The alias is remapped read-only later, which CONT leaves cannot be. */
+	if (piece == PHYS_TEXT)
 		return kind != PT_CONT_PTE && kind != PT_CONT_PMD;
-	return mode == LAYOUT_LARGE || kind == PT_PTE;
+	return kind == PT_PTE || (piece == PHYS_ANY && mode == LAYOUT_LARGE);
 }
 
 static enum pt_kind largest_leaf(const struct pt_geometry *geo, uint64_t phys,
@@ -200,7 +234,7 @@ static enum pt_kind largest_leaf(const struct pt_geometry *geo, uint64_t phys,
 	for (kind = PT_NR_KINDS - 1; kind > PT_PTE; kind--) {
 		uint64_t size = geo->size[kind];
 
-		if (size && kind_allowed(kind, in->text, mode) &&
+		if (size && kind_allowed(kind, in->piece, mode) &&
 		    !(phys % size) && !((phys + offset) % size) &&
 		    size <= in->end - phys)
 			break;

@@ -9,10 +9,17 @@
 
 #define IOMEM_PATH	"/proc/iomem"
 
+/* What a piece of memory may be mapped with, as on base. */
+enum phys_piece {
+	PHYS_ANY,		/* any leaf that fits */
+	PHYS_TEXT,		/* alias of text and rodata: no CONT leaves */
+	PHYS_PAGES,		/* KFENCE pool: pages only */
+};
+
 struct phys_range {
 	uint64_t start;
 	uint64_t end;		/* exclusive */
-	bool text;		/* the alias of kernel text and rodata */
+	enum phys_piece piece;
 };
 
 /* Memory that the linear map covers, in ascending order. */
@@ -25,8 +32,8 @@ struct phys_map {
 
 /* How the kernel was told to build the map. */
 enum layout_mode {
-	LAYOUT_LARGE,		/* largest leaves, text alias without CONT */
-	LAYOUT_PTE,		/* pages, text alias as above */
+	LAYOUT_LARGE,		/* largest leaves */
+	LAYOUT_PTE,		/* pages, but for the text alias */
 };
 
 /**
@@ -38,6 +45,24 @@ enum layout_mode {
 int physmap_read(struct phys_map *map, const char *path);
 
 void physmap_free(struct phys_map *map);
+
+/**
+ * physmap_cut() - make a part of memory a piece of its own
+ * @start: physical address
+ * @end: exclusive
+ * Return: 0, or -1 with a message on stderr if no memory holds it whole.
+ */
+int physmap_cut(struct phys_map *map, uint64_t start, uint64_t end,
+		enum phys_piece piece);
+
+/**
+ * physmap_kfence() - find the KFENCE pool in the kernel log
+ * @start: linear address, 0 if the log has no pool
+ * @end: exclusive
+ * Return: 0, or -1 with a message on stderr if the log hides the address; the
+ *         kernel must be booted with no_hash_pointers.
+ */
+int physmap_kfence(uint64_t *start, uint64_t *end);
 
 /**
  * physmap_offset() - distance from physical to linear addresses

@@ -19,13 +19,7 @@
  *
  * Usage: qemu-system-aarch64 ... -plugin opcount.so,out=FILE
  *
- * QEMU facts this file depends on. No package ships qemu-plugin.h, hence the
- * declarations below; they are the whole interface used. Up to QEMU 8.2 the
- * API version is 1 and qemu_plugin_insn_data() returns a pointer to the bytes.
- * From 9.1 on it copies them and returns how many, and versions below 2 are
- * refused. One object serves both: the version is set by a constructor, which
- * runs before QEMU looks at it. (9.0 alone takes version 2 with the old
- * signature; the return value tells the two signatures apart there as well.)
+ * One object serves QEMU 7.2 to 10.0 at least; see qemu_plugin.h.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -36,50 +30,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EXPORT __attribute__((visibility("default")))
-
-typedef uint64_t qemu_plugin_id_t;
-struct qemu_plugin_tb;
-struct qemu_plugin_insn;
-
-typedef struct qemu_info_t {
-	const char *target_name;
-	struct {
-		int min;
-		int cur;
-	} version;
-	bool system_emulation;
-	union {
-		struct {
-			int smp_vcpus;
-			int max_vcpus;
-		} system;
-	};
-} qemu_info_t;
-
-enum qemu_plugin_cb_flags {
-	QEMU_PLUGIN_CB_NO_REGS,
-	QEMU_PLUGIN_CB_R_REGS,
-	QEMU_PLUGIN_CB_RW_REGS,
-};
-
-void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id,
-		void (*cb)(qemu_plugin_id_t id, struct qemu_plugin_tb *tb));
-void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn,
-		void (*cb)(unsigned int vcpu, void *udata),
-		enum qemu_plugin_cb_flags flags, void *udata);
-void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id,
-		void (*cb)(qemu_plugin_id_t id, void *udata), void *udata);
-size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
-struct qemu_plugin_insn *
-qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t idx);
-/* Declared with the later signature; see insn_word() for the earlier one. */
-size_t qemu_plugin_insn_data(const struct qemu_plugin_insn *insn,
-			     void *dest, size_t len);
+#include "qemu_plugin.h"
 
 EXPORT int qemu_plugin_version = 1;
-EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info,
-			       int argc, char **argv);
 
 enum kind { PLAIN, DSB, ISB, TLBI, START, STOP, NR_KINDS };
 
@@ -95,7 +48,10 @@ static FILE *out;
 
 __attribute__((constructor)) static void pick_api_version(void)
 {
-	/* This function came with API version 2 and is in all later ones. */
+	/*
+	 * This function came with API version 2 and is in all later ones. QEMU
+	 * reads the version after the object's constructors have run.
+	 */
 	if (dlsym(RTLD_DEFAULT, "qemu_plugin_scoreboard_new"))
 		qemu_plugin_version = 2;
 }
@@ -168,7 +124,7 @@ static void insn_exec(unsigned int vcpu, void *udata)
 		v->count[kind]++;
 }
 
-static void tb_trans(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+static void tb_trans(uint64_t id, struct qemu_plugin_tb *tb)
 {
 	size_t i, n = qemu_plugin_tb_n_insns(tb);
 
@@ -183,7 +139,7 @@ static void tb_trans(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	}
 }
 
-static void at_exit(qemu_plugin_id_t id, void *udata)
+static void at_exit(uint64_t id, void *udata)
 {
 	unsigned int i;
 
@@ -196,7 +152,7 @@ static void at_exit(qemu_plugin_id_t id, void *udata)
 		perror("opcount: output file");
 }
 
-EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info,
+EXPORT int qemu_plugin_install(uint64_t id, const struct qemu_info *info,
 			       int argc, char **argv)
 {
 	const char *path = NULL;

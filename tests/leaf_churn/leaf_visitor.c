@@ -24,13 +24,13 @@ static u64 variables[NR_WORDS] = {
 	[0 ... NR_WORDS - 1] = 0x0f1e2d3c4b5a6978ULL,
 };
 
-static noinline u64 fold(const volatile u64 *words)
+static noinline u64 fold(const u64 *words)
 {
 	u64 sum = 0;
 	size_t i;
 
 	for (i = 0; i < NR_WORDS; i++)
-		sum = sum * 31 + words[i];
+		sum = sum * 31 + READ_ONCE(words[i]);
 	return sum;
 }
 

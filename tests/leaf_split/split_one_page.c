@@ -7,12 +7,15 @@
  * with what the layout before and the rule of L4 say: the leaf that held the
  * page is cut at the page's two boundaries into the largest leaves that fit
  * around them, and nothing else in the linear map has changed, neither kinds
- * nor attributes. Going back may leave the pieces or join them again.
+ * nor attributes. DirectMap lines, where there are any, must agree, and so must
+ * the counters of splits (L10). Going back may leave the pieces or join them
+ * again.
  *
- * Usage: split_one_page [KIND]...
- * The kinds named must be found in the linear map, else their tests fail; a
- * kind not named and not found is skipped. Kinds are split from the largest
- * to the smallest, so one PUD leaf per way of changing gives all the others.
+ * Usage: split_one_page [large]
+ * With "large", every kind of which three leaves fit into memory must be found
+ * in the linear map, else its tests fail. Without, a kind that is not found is
+ * skipped. Kinds are split from the largest to the smallest, so the pieces of
+ * one are what the next is looked for in.
  *
  * Needs leaf_poke.ko in the current directory, root and debugfs.
  */
@@ -44,12 +47,13 @@ static const struct way ways[] = {
 	{ "ro", "rw", true, true },
 };
 
-#define NR_WAYS (sizeof(ways) / sizeof(ways[0]))
+#define NR_WAYS	ARRAY_SIZE(ways)
 
 static struct pt_geometry geo;
 static uint64_t *blocks;
 static size_t nr_blocks;
 static uint64_t block_size;
+static bool counted;
 
 static int poke(const char *verb, uint64_t page)
 {
@@ -76,6 +80,65 @@ static bool contents_ok(unsigned long want_skipped)
 		return true;
 	ksft_print_msg("contents: %s", text);
 	return false;
+}
+
+/* Splits counted so far, per kind of leaf; all 0 if this kernel counts none. */
+static void read_splits(unsigned long splits[PT_NR_KINDS])
+{
+	static const char * const names[PT_NR_KINDS] = {
+		[PT_CONT_PTE]	= "direct_map_cont_pte_splits ",
+		[PT_PMD]	= "direct_map_pmd_splits ",
+		[PT_CONT_PMD]	= "direct_map_cont_pmd_splits ",
+		[PT_PUD]	= "direct_map_pud_splits ",
+	};
+	FILE *file = fopen("/proc/vmstat", "r");
+	char line[128];
+	int kind;
+
+	memset(splits, 0, PT_NR_KINDS * sizeof(*splits));
+	while (file && fgets(line, sizeof(line), file)) {
+		for (kind = 0; kind < PT_NR_KINDS; kind++) {
+			const char *name = names[kind];
+
+			if (!name || strncmp(line, name, strlen(name)))
+				continue;
+			splits[kind] = strtoul(line + strlen(name), NULL, 10);
+			counted = true;
+		}
+	}
+	if (file)
+		fclose(file);
+}
+
+/*
+ * One level at a time: a page lies in one leaf of each kind, so one leaf of
+ * the kind that held it was split, and one of each smaller kind. A kernel that
+ * has the DirectMap lines has the counters.
+ */
+static bool splits_ok(const unsigned long before[PT_NR_KINDS],
+		      enum pt_kind held_by, bool required)
+{
+	unsigned long now[PT_NR_KINDS];
+	bool ok = true;
+	int kind;
+
+	read_splits(now);
+	if (!counted) {
+		if (required)
+			ksft_print_msg("no counters of splits\n");
+		return !required;
+	}
+	for (kind = PT_CONT_PTE; kind < PT_NR_KINDS; kind++) {
+		unsigned long want = geo.size[kind] && kind <= (int)held_by;
+
+		if (now[kind] - before[kind] == want)
+			continue;
+		ksft_print_msg("%lu splits of %s leaves counted, not %lu\n",
+			       now[kind] - before[kind], pt_kind_name(kind),
+			       want);
+		ok = false;
+	}
+	return ok;
 }
 
 static void read_blocks(void)
@@ -249,8 +312,9 @@ static bool page_is(const struct pt_dump *d, uint64_t page, bool valid, bool ro)
 
 /* The page is changed: it alone differs, and the leaf is cut around it. */
 static bool changed_ok(const struct pt_dump *before, const struct way *way,
-		       uint64_t page)
+		       uint64_t page, const unsigned long splits[PT_NR_KINDS])
 {
+	enum pt_directmap directmap;
 	struct pt_dump after;
 	struct list want;
 	bool ok;
@@ -262,8 +326,12 @@ static bool changed_ok(const struct pt_dump *before, const struct way *way,
 		ok = linear_is(&after, &want, false);
 		free(want.ranges);
 	}
+	directmap = pt_check_directmap(&after, NULL);
+	ok = splits_ok(splits, pt_find(before, page)->kind,
+		       directmap != PT_DIRECTMAP_NONE) && ok;
 	pt_free(&after);
-	return contents_ok(!way->valid) && ok;
+	return contents_ok(!way->valid) && directmap != PT_DIRECTMAP_WRONG &&
+	       ok;
 }
 
 /* The page is as before: the pieces are left as they are, or joined again. */
@@ -281,6 +349,7 @@ static bool back_ok(const struct pt_dump *before, uint64_t page)
 		ok = linear_is(&after, &cut, false);
 	free(cut.ranges);
 	free(whole.ranges);
+	ok = pt_check_directmap(&after, NULL) != PT_DIRECTMAP_WRONG && ok;
 	pt_free(&after);
 	return contents_ok(0) && ok;
 }
@@ -288,11 +357,13 @@ static bool back_ok(const struct pt_dump *before, uint64_t page)
 static void test(enum pt_kind kind, const struct way *way, bool required)
 {
 	const char *name = pt_kind_name(kind);
+	unsigned long splits[PT_NR_KINDS];
 	struct pt_dump before;
 	uint64_t page;
 	bool ok = false;
 	int err;
 
+	read_splits(splits);
 	dump(&before);
 	if (!find_victim(&before, kind, &page)) {
 		if (required)
@@ -308,7 +379,7 @@ static void test(enum pt_kind kind, const struct way *way, bool required)
 	if (err) {
 		ksft_print_msg("%s: %s\n", way->change, strerror(-err));
 	} else {
-		ok = changed_ok(&before, way, page);
+		ok = changed_ok(&before, way, page, splits);
 		err = poke(way->back, page);
 		if (err) {
 			ksft_print_msg("%s: %s\n", way->back, strerror(-err));
@@ -321,34 +392,25 @@ static void test(enum pt_kind kind, const struct way *way, bool required)
 	pt_free(&before);
 }
 
-/* Four fifths of what is free: enough to meet every large leaf. */
-static unsigned long megabytes_to_search(void)
+static unsigned long meminfo_kb(const char *name)
 {
+	FILE *file = fopen("/proc/meminfo", "r");
 	unsigned long kb = 0;
 	char line[128];
-	FILE *file = fopen("/proc/meminfo", "r");
 
 	while (file && fgets(line, sizeof(line), file))
-		if (sscanf(line, "MemFree: %lu kB", &kb) == 1)
-			break;
+		if (!strncmp(line, name, strlen(name)))
+			kb = strtoul(line + strlen(name), NULL, 10);
 	if (file)
 		fclose(file);
-	return kb / 1024 * 4 / 5;
-}
-
-static bool kind_named(int argc, char **argv, enum pt_kind kind)
-{
-	int i;
-
-	for (i = 1; i < argc; i++)
-		if (!strcmp(argv[i], pt_kind_name(kind)))
-			return true;
-	return false;
+	return kb;
 }
 
 int main(int argc, char **argv)
 {
+	bool large = argc > 1 && !strcmp(argv[1], "large");
 	unsigned int i, plan = 0, order = 0;
+	uint64_t memory;
 	char params[128];
 	int kind, err;
 
@@ -363,17 +425,21 @@ int main(int argc, char **argv)
 	/* A block is two CONT_PTE runs: one can be split, one is left. */
 	while (geo.page_size << order < 2 * geo.size[PT_CONT_PTE])
 		order++;
+	/* Four fifths of what is free: enough to meet every large leaf. */
 	snprintf(params, sizeof(params), "megabytes=%lu stride=%u order=%u",
-		 megabytes_to_search(), geo.page_size == 4096 ? 16 : 64, order);
+		 meminfo_kb("MemFree:") / 1024 * 4 / 5,
+		 geo.page_size == 4096 ? 16 : 64, order);
 	err = guest_load("leaf_poke.ko", params);
 	if (err)
 		ksft_exit_fail_msg("leaf_poke.ko: %s\n", strerror(-err));
 	read_blocks();
 
+	memory = (uint64_t)meminfo_kb("MemTotal:") << 10;
 	ksft_set_plan(plan);
 	for (kind = PT_NR_KINDS - 1; kind >= 0; kind--)
 		for (i = 0; geo.size[kind] && i < NR_WAYS; i++)
-			test(kind, &ways[i], kind_named(argc, argv, kind));
+			test(kind, &ways[i],
+			     large && NR_WAYS * geo.size[kind] <= memory);
 	err = guest_unload("leaf_poke");
 	if (err)
 		ksft_exit_fail_msg("unload: %s\n", strerror(-err));

@@ -15,10 +15,12 @@
  *	find ADDR	the leaf that holds a virtual address
  *
  * Without options the running kernel is looked at, which takes root and
- * debugfs. Exit status: 0 holds, 1 does not, 2 usage or unreadable input, 4
- * does not apply to this kernel.
+ * debugfs. If it has a KFENCE pool, layout needs no_hash_pointers on the command
+ * line, since only the log says where the pool is.
+ *
+ * Exit status: 0 holds, 1 does not, 2 usage or unreadable input, 4 does not
+ * apply to this kernel.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,13 +29,13 @@
 #include "physmap.h"
 #include "leaves.h"
 
-#define MEMINFO_PATH	"/proc/meminfo"
 #define EXIT_SKIP	4
 /* Findings shown before the rest is only counted. */
 #define MAX_SHOWN	20
 
 static const char *iomem_path = IOMEM_PATH;
-static const char *meminfo_path = MEMINFO_PATH;
+static const char *meminfo_path;
+static bool live = true;
 
 static void show_range(const struct pt_range *range)
 {
@@ -117,12 +119,21 @@ static void show_difference(uint64_t start, uint64_t end,
 		       have ? pt_kind_name(have->kind) : "nothing");
 }
 
-static int cmd_layout(const struct pt_dump *dump, const struct phys_map *map,
+static int cmd_layout(const struct pt_dump *dump, struct phys_map *map,
 		      uint64_t offset, enum layout_mode mode)
 {
 	struct layout_diff diff = { 0 };
 	struct pt_range *want, *have;
 	size_t nr_want, nr_have, bad;
+	uint64_t start, end;
+
+	if (live) {
+		if (physmap_kfence(&start, &end))
+			return 2;
+		if (start && physmap_cut(map, start - offset, end - offset,
+					 PHYS_PAGES))
+			return EXIT_FAILURE;
+	}
 
 	if (physmap_expect(map, &dump->geo, offset, mode, &want, &nr_want))
 		return 2;
@@ -139,70 +150,18 @@ static int cmd_layout(const struct pt_dump *dump, const struct phys_map *map,
 	return bad ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-/* "DirectMap64k:" for 65536, "DirectMap32M:", "DirectMap1G:" */
-static void directmap_name(uint64_t size, char *name, size_t room)
-{
-	if (size >> 30)
-		snprintf(name, room, "DirectMap%" PRIu64 "G:", size >> 30);
-	else if (size >> 20)
-		snprintf(name, room, "DirectMap%" PRIu64 "M:", size >> 20);
-	else
-		snprintf(name, room, "DirectMap%" PRIu64 "k:", size >> 10);
-}
-
-/* Return: 1 found, 0 no such line, -1 unreadable. */
-static int meminfo_kb(const char *name, uint64_t *kb)
-{
-	FILE *file = fopen(meminfo_path, "r");
-	char line[128];
-	int ret = 0;
-
-	if (!file) {
-		fprintf(stderr, "ptdump: %s: %s\n", meminfo_path,
-			strerror(errno));
-		return -1;
-	}
-	while (!ret && fgets(line, sizeof(line), file))
-		if (!strncmp(line, name, strlen(name)) &&
-		    sscanf(line + strlen(name), " %" SCNu64 " kB", kb) == 1)
-			ret = 1;
-	fclose(file);
-	return ret;
-}
-
 static int cmd_directmap(const struct pt_dump *dump)
 {
-	uint64_t leaves[PT_NR_KINDS], bytes[PT_NR_KINDS], kb;
-	unsigned int lines = 0, bad = 0;
-	char name[32];
-	int kind, ret;
-
-	pt_histogram(dump, leaves, bytes);
-	for (kind = 0; kind < PT_NR_KINDS; kind++) {
-		if (!dump->geo.size[kind])
-			continue;
-		directmap_name(dump->geo.size[kind], name, sizeof(name));
-		ret = meminfo_kb(name, &kb);
-		if (ret < 0)
-			return 2;
-		if (!ret) {
-			printf("%s no such line\n", name);
-			bad++;
-			continue;
-		}
-		lines++;
-		if (kb == bytes[kind] >> 10)
-			continue;
-		printf("%s %" PRIu64 " kB, mapped %" PRIu64 " kB\n", name, kb,
-		       bytes[kind] >> 10);
-		bad++;
-	}
-	if (!lines) {
+	switch (pt_check_directmap(dump, meminfo_path)) {
+	case PT_DIRECTMAP_RIGHT:
+		printf("directmap: right\n");
+		return EXIT_SUCCESS;
+	case PT_DIRECTMAP_NONE:
 		printf("directmap: this kernel has no DirectMap lines\n");
 		return EXIT_SKIP;
+	default:
+		return EXIT_FAILURE;
 	}
-	printf("directmap: %u lines, %u wrong or missing\n", lines, bad);
-	return bad ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 static int cmd_find(const struct pt_dump *dump, const char *arg)
@@ -252,7 +211,7 @@ static int with_physmap(const struct pt_dump *dump, const char *command)
 static int usage(void)
 {
 	fprintf(stderr,
-		"usage: ptdump [-f DUMP] [-i IOMEM] [-m MEMINFO] [-p PAGE_SIZE]\n"
+		"Usage: ptdump [-f DUMP] [-i IOMEM] [-m MEMINFO] [-p PAGE_SIZE]\n"
 		"       hist | wx | alias | layout | layout-pte | directmap | find ADDR\n");
 	return 2;
 }
@@ -268,6 +227,7 @@ int main(int argc, char **argv)
 		switch (opt) {
 		case 'f':
 			path = optarg;
+			live = false;
 			break;
 		case 'i':
 			iomem_path = optarg;
