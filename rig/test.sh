@@ -168,7 +168,8 @@ stage_suite() {
 	"$TOP/rig/initramfs.sh" "$stage.cpio.gz" "$stage"
 }
 
-compile_guest() {
+# In a subshell: it has names of its own.
+compile_guest() (
 	set -- "$1" "$2" "$TOP"/rig/guest/lib*.c
 	program=$1
 	output=$2
@@ -177,7 +178,7 @@ compile_guest() {
 	"${CROSS_COMPILE}gcc" -D_GNU_SOURCE -static -O2 -Wall -Wextra -Werror \
 		-I"$TOP/rig/guest" -I"$WORK/tools/testing/selftests" \
 		-o "$output" "$program" "$@" -lpthread
-}
+)
 
 # Add up one list of results, and print it as KTAP nested in the job.
 report() {

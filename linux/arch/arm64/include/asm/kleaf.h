@@ -176,9 +176,10 @@ int __must_check kleaf_set_direct_map_noflush(struct page *page,
  * @clear_mask: descriptor bits to clear
  *
  * With rodata=full a change between read-only and writable is made to the
- * linear map of these pages too. Physically contiguous pages of the area, ascending or descending, make one
- * range of the linear map that is changed and flushed as one. Every split
- * that any range needs is made before the first attribute is changed.
+ * linear map of these pages too. Pages of the area that are contiguous in
+ * memory, ascending or descending, make one range of the linear map, which is
+ * changed and flushed as one. Every split that any range needs is made before
+ * the first attribute is changed.
  *
  * Context: Process context, may sleep. Takes kleaf_lock and, through
  *	vm_unmap_aliases(), the locks of vmalloc.

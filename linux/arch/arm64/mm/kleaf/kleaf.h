@@ -308,6 +308,14 @@ int kleaf_count_range(unsigned long start, unsigned long end,
  */
 unsigned long kleaf_directmap_bytes(enum kleaf_kind kind);
 
+/* In park.S; runs from the identity map. */
+typedef void (kleaf_park_fn)(phys_addr_t flag, phys_addr_t ttbr);
+extern kleaf_park_fn idmap_kleaf_park;
+
+/* In arch/arm64/kernel/pi/map_range.c; no header has it. */
+void __pi_map_range(u64 *pgd, u64 start, u64 end, u64 pa, pgprot_t prot,
+		    int level, pte_t *tbl, bool may_use_cont, u64 va_offset);
+
 /**
  * kleaf_repaint_linear_map() - make the linear map of pages, for CPUs that
  *	cannot split live

@@ -31,9 +31,6 @@
 
 #include "kleaf.h"
 
-typedef void (kleaf_park_fn)(phys_addr_t flag, phys_addr_t ttbr);
-extern kleaf_park_fn idmap_kleaf_park;
-
 /*
  * Number of parked CPUs plus one; zero lets them go. The identity map has a
  * writable mapping of it.
@@ -41,9 +38,6 @@ extern kleaf_park_fn idmap_kleaf_park;
 static u32 kleaf_park_flag = 1;
 
 static u8 kleaf_park_ptes[IDMAP_LEVELS - 1][PAGE_SIZE] __aligned(PAGE_SIZE) __ro_after_init;
-
-void __pi_map_range(u64 *pgd, u64 start, u64 end, u64 pa, pgprot_t prot,
-		    int level, pte_t *tbl, bool may_use_cont, u64 va_offset);
 
 void __init kleaf_map_park_flag(void)
 {
@@ -72,7 +66,7 @@ static void __init __nocfi park(void)
 typedef int (*range_fn)(unsigned long start, unsigned long end, void *data);
 
 /* Call @fn for all memory of the linear map but the alias of the image. */
-static int __init for_each_linear_range(range_fn fn, void *data)
+static int __init visit_linear_ranges(range_fn fn, void *data)
 {
 	phys_addr_t image_start = __pa_symbol(_text);
 	phys_addr_t image_end = __pa_symbol(__init_begin);
@@ -142,7 +136,7 @@ static int __init repaint_cpu(void *data)
 	/* Partner of the STXR in idmap_kleaf_park(): everybody is off the map. */
 	smp_cond_load_acquire(&kleaf_park_flag, VAL == num_online_cpus());
 
-	repaint->ret = for_each_linear_range(split_range, &repaint->tables);
+	repaint->ret = visit_linear_ranges(split_range, &repaint->tables);
 	flush_tlb_all();
 
 	/* Partner of the LDXR in idmap_kleaf_park(), after the TLBI is done. */
@@ -157,7 +151,7 @@ int __init kleaf_repaint_linear_map(void)
 	unsigned long nr_tables = 0;
 	int ret;
 
-	ret = for_each_linear_range(count_tables, &nr_tables);
+	ret = visit_linear_ranges(count_tables, &nr_tables);
 	while (!ret && nr_tables--)
 		if (!kleaf_tables_add_spare(&repaint.tables))
 			ret = -ENOMEM;

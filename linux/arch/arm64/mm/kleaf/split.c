@@ -35,6 +35,7 @@
 
 #include "kleaf.h"
 
+/* See kleaf.h. */
 DEFINE_MUTEX(kleaf_lock);
 
 /**

@@ -160,6 +160,7 @@ static struct kunit_suite kleaf_boot_suite = {
 	.name = "kleaf_boot",
 	.test_cases = kleaf_boot_cases,
 };
+
 kunit_test_suite(kleaf_boot_suite);
 
 MODULE_DESCRIPTION("Tests of kernel leaf splits while the kernel boots");

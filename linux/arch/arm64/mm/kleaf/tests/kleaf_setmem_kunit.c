@@ -238,6 +238,7 @@ static struct kunit_suite kleaf_setmem_suite = {
 	.name = "kleaf_setmem",
 	.test_cases = kleaf_setmem_cases,
 };
+
 kunit_test_suite(kleaf_setmem_suite);
 
 MODULE_DESCRIPTION("KUnit tests of set_memory and set_direct_map on large leaves");

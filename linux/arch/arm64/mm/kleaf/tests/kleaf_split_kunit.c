@@ -353,6 +353,7 @@ static struct kunit_suite kleaf_split_suite = {
 	.name = "kleaf_split",
 	.test_cases = kleaf_split_cases,
 };
+
 kunit_test_suite(kleaf_split_suite);
 
 MODULE_DESCRIPTION("KUnit tests of the kernel leaf walker, splitter and changer");
