@@ -8,17 +8,19 @@
 #         build/bench/NAME.machine  what ran it
 # Environment: QEMU=qemu-system-aarch64; CC=cc, the host's compiler, for the
 #              plugin; TIMEOUT=300 seconds for one boot.
+#              BENCH_OUT= another directory than build/bench; BENCH_CMDLINE=
+#              added to the kernel's command line.
 # Exit codes: 0 ok, 1 failed or the two runs differ, 2 usage, 3 missing tool.
 . "$(dirname "$0")/../rig/lib.sh"
 
 [ $# = 1 ] || usage_error "which variant? (run.sh NAME)"
 name=$1
-OUT=$BUILD/bench
+OUT=${BENCH_OUT:-$BUILD/bench}
 QEMU=${QEMU:-qemu-system-aarch64}
 CC=${CC:-cc}
 # The CPU on which the feature is on; one only, or counts mean nothing.
 cpu=b1
-cmdline="nokaslr rodata=full"
+cmdline="nokaslr rodata=full${BENCH_CMDLINE:+ $BENCH_CMDLINE}"
 
 need "$CC" gcc
 need "$QEMU" qemu-system-arm

@@ -83,7 +83,8 @@ fi
 
 # earlycon: a kernel that dies early says so. panic=-1 with -no-reboot: a panic
 # ends QEMU. Suites of KUnit run only when asked for.
-cmdline="console=ttyAMA0 earlycon panic=-1 loglevel=7"
+# printk.devkmsg=on: results come through /dev/kmsg, and none may be dropped.
+cmdline="console=ttyAMA0 earlycon panic=-1 loglevel=7 printk.devkmsg=on"
 case " ${CMDLINE:-} " in
 *" kunit."*) ;;
 *) cmdline="$cmdline kunit.enable=0" ;;

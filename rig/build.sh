@@ -4,7 +4,7 @@
 #
 # Usage: rig/build.sh NAME [MAKE-TARGET...]    default: Image modules
 # Environment: J jobs; V=1 shows commands; W=1 asks for more warnings;
-#              CCACHE=0 leaves ccache out; CC=, LLVM=1 as the kernel has them;
+#              CCACHE=0 leaves ccache out; CC=, or LLVM=1, as the kernel has them;
 #              SRC, OUTDIR as in config.sh.
 # Exit codes: 0 ok, 1 failed, 2 usage, 3 missing tool.
 . "$(dirname "$0")/lib.sh"
@@ -15,6 +15,7 @@ shift
 [ $# -gt 0 ] || set -- Image modules
 
 need make make
+need flock util-linux
 need bc bc
 need flex flex
 need bison bison
@@ -39,6 +40,13 @@ if [ "${CCACHE:-1}" != 0 ] && command -v ccache >/dev/null 2>&1; then
 	export CCACHE_BASEDIR="$TOP" CCACHE_NOHASHDIR=1 CCACHE_DEPEND=1
 fi
 
+# Two builds in one directory would spoil it: the second waits for the first.
+exec 9> "$out/build.lock"
+flock -n 9 || {
+	say "$name: waiting for another build of it"
+	flock -w 3600 9 || die "$name: another build of it does not end"
+}
+
 log=$out/build.log
 begin=$(date +%s)
 fresh=
@@ -48,8 +56,12 @@ if [ -n "$fresh" ]; then
 fi
 
 run_make() {
-	make -C "$src" O="$out" ARCH=arm64 ${CC:+CC="$CC"} ${LLVM:+LLVM="$LLVM"} \
-		${W:+W="$W"} CC="${CC:-$gcc}" -j"$J" "$@"
+	if [ -n "${LLVM:-}" ]; then
+		set -- LLVM="$LLVM" "$@"
+	else
+		set -- CC="${CC:-$gcc}" "$@"
+	fi
+	make -C "$src" O="$out" ARCH=arm64 ${W:+W="$W"} -j"$J" "$@"
 }
 
 # Progress: one line every 30 s, from how many objects there are so far.
@@ -59,7 +71,7 @@ progress() {
 		    "$(($(date +%s) - begin)) s"
 	done
 }
-progress &
+progress 9>&- &
 pid=$!
 trap 'kill $pid 2>/dev/null || :' EXIT
 rc=0

@@ -274,7 +274,7 @@ run_boot() {
 suites=$(selected)
 if [ -n "$LIST" ]; then
 	for s in $suites; do
-		(load "$s"; printf '%-12s %-28s %s\n' "$s" "${HOST:+host }$CONFIGS" \
+		(load "$s"; printf '%-19s %-23s %s\n' "$s" "${HOST:+host }$CONFIGS" \
 			"$DESC${ROWS:+ [$ROWS]}")
 	done
 	exit 0

@@ -22,7 +22,12 @@ esac
 [ "${1:-}" != base ] || exit 0
 
 need git git
+need flock util-linux
 mkdir -p "$STATE"
+
+# Two at once would spoil the tree: the second waits for the first.
+exec 8> "$STATE/tree.lock"
+flock -w 900 8 || die "another make tree does not end"
 
 make_work() {
 	need_space 4000 "$BUILD"

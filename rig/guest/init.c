@@ -82,17 +82,6 @@ static void must_mount(const char *type, const char *where)
 		give_up(where);
 }
 
-static void write_file(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-
-	if (fd < 0)
-		return;
-	if (write(fd, text, strlen(text)) < 0)
-		emit("init: cannot write %s: %s", path, strerror(errno));
-	close(fd);
-}
-
 static void set_up(void)
 {
 	must_mount("devtmpfs", "/dev");
@@ -100,8 +89,6 @@ static void set_up(void)
 	if (kmsg_fd < 0)
 		give_up("/dev/kmsg");
 	must_mount("proc", "/proc");
-	/* Rate limiting would drop results. */
-	write_file("/proc/sys/kernel/printk_devkmsg", "on\n");
 	must_mount("sysfs", "/sys");
 	must_mount("tmpfs", "/tmp");
 	/* A kernel without debugfs is a valid choice. */

@@ -53,6 +53,7 @@ suite hangs_all 'sleep 1000' <<'END'
 SECONDS_EACH=1000
 TIMEOUT=15
 END
+suite warns 'echo WARNING > /sys/kernel/debug/provoke-crash/DIRECT' < /dev/null
 suite panics 'echo c > /proc/sysrq-trigger' < /dev/null
 suite reports 'echo l > /proc/sysrq-trigger' < /dev/null
 suite reports_listed 'echo "<4>WARNING: on purpose" > /dev/kmsg' <<'END'
@@ -92,6 +93,7 @@ said skip_has_reason '^    ok [0-9]+ do # SKIP no such thing$'
 said guest_hang_is_killed "^not ok [0-9]+ hangs\.$CONFIG"
 said boot_hang_is_killed '^    # stopped after 15 s'
 said panic_is_named '^    # report: Kernel panic - not syncing: sysrq triggered crash'
+said warning_is_named '^    # report: WARNING: CPU: '
 said report_fails "^not ok [0-9]+ reports\."
 said report_listed_passes "^ok [0-9]+ reports_listed\."
 said report_missing_fails "^    # 0 reports 'WARNING: on purpose', expected 1"
