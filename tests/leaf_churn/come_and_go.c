@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Modules and BPF programs come and go while every CPU reads and writes the
+ * Modules, kprobes and BPF programs come and go while every CPU reads and writes the
  * memory around theirs through the linear map (SPEC L3, L4).
  *
  * leaf_neighbours.ko owns every other page of a large part of memory and runs
  * one checking thread per CPU. Meanwhile leaf_visitor.ko is loaded and
- * unloaded, and BPF programs are, each time with set_memory_*() on text and
- * data. At the end the threads must have found every word as they wrote it,
+ * unloaded, a kprobe is set and removed, and BPF programs are loaded and closed,
+ * each time with set_memory_*() on text and data. At the end the threads must have found every word as they wrote it,
  * each of them must have got somewhere, and W^X must hold.
  *
  * Usage: come_and_go [ROUNDS]		default 100
- * Needs the two modules in the current directory, root and debugfs; the BPF
+ * Needs the three modules in the current directory, root and debugfs; the BPF
  * part needs BPF_SYSCALL and BPF_JIT.
  */
 #include <errno.h>
@@ -67,15 +67,17 @@ static bool wait_for_progress(const struct state *from)
 	return false;
 }
 
-static bool modules_come_and_go(void)
+static bool module_comes_and_goes(const char *name)
 {
+	char path[64];
 	unsigned int i;
 	int err;
 
+	snprintf(path, sizeof(path), "%s.ko", name);
 	for (i = 0; i < rounds; i++) {
-		err = guest_load_plain("leaf_visitor.ko", "");
+		err = guest_load_plain(path, "");
 		if (!err)
-			err = guest_unload("leaf_visitor");
+			err = guest_unload(name);
 		if (err) {
 			ksft_print_msg("round %u: %s\n", i, strerror(-err));
 			return false;
@@ -174,7 +176,7 @@ int main(int argc, char **argv)
 		rounds = strtoul(argv[1], NULL, 10);
 	if (!rounds)
 		ksft_exit_fail_msg("no rounds\n");
-	ksft_set_plan(4);
+	ksft_set_plan(5);
 
 	err = guest_load_plain("leaf_neighbours.ko", "");
 	if (err)
@@ -182,7 +184,10 @@ int main(int argc, char **argv)
 	read_state(&begin);
 	alive = wait_for_progress(&begin);
 
-	ksft_test_result(modules_come_and_go(), "modules_come_and_go\n");
+	ksft_test_result(module_comes_and_goes("leaf_visitor"),
+			 "modules_come_and_go\n");
+	ksft_test_result(module_comes_and_goes("leaf_probe"),
+			 "probes_come_and_go\n");
 	if (!bpf_has_jit())
 		ksft_test_result_skip("programs_come_and_go no BPF JIT here\n");
 	else
