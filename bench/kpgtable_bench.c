@@ -20,13 +20,15 @@
  *	                region=N [runs_up=N runs_any=N]
  *
  * "first" is the first unwarmed call. An operation that fails prints "error"
- * in place of the figures; the last line is "kpgtable_bench: end ops=N".
+ * in place of the figures; the last line is "kpgtable_bench: end ops=N of=N",
+ * those that worked of those that were tried.
  *
  * Locking: none; one thread on one CPU. Interrupts stay enabled, since the
  * calls may sleep: a timer tick in a measured call shows in "max".
  * Failure: memory and areas are released, the remaining operations still run.
  *
  * Usage: insmod kpgtable_bench.ko lookup=ADDRESS [repeat=N] [warmup=N]
+ *	[only=PREFIX]
  * where ADDRESS is that of kallsyms_lookup_name (tests/lib/ksym.h).
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -50,6 +52,10 @@ MODULE_PARM_DESC(repeat, "measured calls per operation, 1 to 99");
 static unsigned int warmup = 8;
 module_param(warmup, uint, 0400);
 MODULE_PARM_DESC(warmup, "unmeasured calls per operation, at least 1");
+
+static char *only = "";
+module_param(only, charp, 0400);
+MODULE_PARM_DESC(only, "run only operations whose name begins like this");
 
 #define MAX_REPEAT	99
 /* Blocks next to one that is in use already; set aside while choosing. */
@@ -467,7 +473,7 @@ static int run_op(const struct bench_op *op, u64 empty)
 static int __init kpgtable_bench_init(void)
 {
 	struct sample sample;
-	unsigned int i, done = 0;
+	unsigned int i, chosen = 0, done = 0;
 	int ret;
 
 	if (!repeat || repeat > MAX_REPEAT || !warmup) {
@@ -498,11 +504,15 @@ static int __init kpgtable_bench_init(void)
 		measure(NULL, run_nothing, &sample);
 	pr_info("op=empty insns=%llu region=%u\n", sample.insns,
 		sample.region);
-	for (i = 0; i < ARRAY_SIZE(ops); i++)
+	for (i = 0; i < ARRAY_SIZE(ops); i++) {
+		if (strncmp(ops[i].name, only, strlen(only)))
+			continue;
+		chosen++;
 		if (!run_op(&ops[i], sample.insns))
 			done++;
+	}
 	counter_stop();
-	pr_info("end ops=%u of=%zu\n", done, ARRAY_SIZE(ops));
+	pr_info("end ops=%u of=%u\n", done, chosen);
 	return 0;
 }
 

@@ -67,7 +67,7 @@ function check(which, op,    r, e, in_call) {
 	r = region[which, op]
 	e = region[which, "empty"]
 	in_call = outside[which, r] - outside[which, e]
-	if (!((which, r) in outside) || in_call != insns[which, op])
+	if (!((which, r) in outside) || in_call != insns[which, op] + 0)
 		problem(which ": " op ": the guest counts " insns[which, op] \
 			" instructions, the plugin " in_call)
 }
@@ -100,7 +100,7 @@ function verdict(op, base, ours,    limit, met) {
 		return "-"
 	limit = target[op]
 	sub(/^1:/, "", limit)
-	met = ours * limit <= base
+	met = ours * limit <= base + 0
 	if (force[op] != "now")
 		return met ? "later (met)" : "later (not yet)"
 	return met ? "met" : "MISSED"
@@ -119,7 +119,9 @@ END {
 		base = figure("base", op)
 		ours = figure("ours", op)
 		v = verdict(op, base, ours)
-		ratio = base && ours ? sprintf("1:%.2f", base / ours) : "-"
+		ratio = "-"
+		if (base + 0 && ours + 0)
+			ratio = sprintf("1:%.2f", base / ours)
 		print op, base, ours, ratio, call_barriers("base", op), \
 			call_barriers("ours", op), target[op], v
 		if (v == "MISSED")
@@ -131,10 +133,10 @@ END {
 			check("base", op)
 			check("ours", op)
 		}
-		delete known[op]
+		listed[base_name(op)] = 1
 	}
 	for (i = 1; i <= ops; i++)
-		if (order[i] in known)
+		if (!(order[i] in listed))
 			problem(order[i] " was measured but is not in targets.tsv")
 	for (key in runs) {
 		split(key, parts, SUBSEP)

@@ -47,10 +47,13 @@ awk -F '\t' '
 	END {
 		for (n = 1; n <= NR; n++) {
 			line = ""
-			for (i = 1; i <= 8; i++)
-				line = line sprintf(i == 1 || i == 8 ? "%-*s  " :
-					"%*s  ", width[i], cell[n, i])
-			sub(/ *$/, "", line)
+			for (i = 1; i <= 8; i++) {
+				# Names to the left, figures to the right.
+				side = (i == 1 || i == 8) ? "-" : ""
+				line = line sprintf("%" side width[i] "s  ",
+						    cell[n, i])
+			}
+			sub(/ +$/, "", line)
 			print line
 		}
 	}' "$OUT/ops.tsv"

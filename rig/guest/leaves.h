@@ -139,6 +139,13 @@ enum pt_directmap {
 enum pt_directmap pt_check_directmap(const struct pt_dump *dump,
 				     const char *meminfo);
 
+/**
+ * pt_read_splits() - leaves of the linear map split since boot, per kind
+ * @splits: from /proc/vmstat, 0 for kinds that are never split
+ * Return: whether this kernel counts them.
+ */
+bool pt_read_splits(unsigned long splits[PT_NR_KINDS]);
+
 const char *pt_kind_name(enum pt_kind kind);
 
 #endif /* WL_GUEST_LEAVES_H */

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The DirectMap lines of /proc/meminfo against the page tables; see leaves.h. */
+/* What /proc/meminfo and /proc/vmstat say of the linear map; see leaves.h. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "leaves.h"
@@ -72,4 +73,33 @@ enum pt_directmap pt_check_directmap(const struct pt_dump *dump,
 	if (missing)
 		printf("%u of the DirectMap lines are missing\n", missing);
 	return missing || wrong ? PT_DIRECTMAP_WRONG : PT_DIRECTMAP_RIGHT;
+}
+
+bool pt_read_splits(unsigned long splits[PT_NR_KINDS])
+{
+	static const char * const names[PT_NR_KINDS] = {
+		[PT_CONT_PTE]	= "direct_map_cont_pte_splits ",
+		[PT_PMD]	= "direct_map_pmd_splits ",
+		[PT_CONT_PMD]	= "direct_map_cont_pmd_splits ",
+		[PT_PUD]	= "direct_map_pud_splits ",
+	};
+	FILE *file = fopen("/proc/vmstat", "r");
+	bool counted = false;
+	char line[128];
+	int kind;
+
+	memset(splits, 0, PT_NR_KINDS * sizeof(*splits));
+	while (file && fgets(line, sizeof(line), file)) {
+		for (kind = 0; kind < PT_NR_KINDS; kind++) {
+			const char *name = names[kind];
+
+			if (!name || strncmp(line, name, strlen(name)))
+				continue;
+			splits[kind] = strtoul(line + strlen(name), NULL, 10);
+			counted = true;
+		}
+	}
+	if (file)
+		fclose(file);
+	return counted;
 }

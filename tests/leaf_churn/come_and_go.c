@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Modules and BPF programs come and go while every CPU reads and writes the
+ * Modules, kprobes and BPF programs come and go while every CPU reads and writes the
  * memory around theirs through the linear map (SPEC L3, L4).
  *
  * leaf_neighbours.ko owns every other page of a large part of memory and runs
  * one checking thread per CPU. Meanwhile leaf_visitor.ko is loaded and
- * unloaded, and BPF programs are, each time with set_memory_*() on text and
- * data. At the end the threads must have found every word as they wrote it,
+ * unloaded, a kprobe is set and removed, and BPF programs are loaded and closed,
+ * each time with set_memory_*() on text and data. At the end the threads must have found every word as they wrote it,
  * each of them must have got somewhere, and W^X must hold.
  *
  * Usage: come_and_go [ROUNDS]		default 100
- * Needs the two modules in the current directory, root and debugfs; the BPF
+ * Needs the three modules in the current directory, root and debugfs; the BPF
  * part needs BPF_SYSCALL and BPF_JIT.
  */
 #include <errno.h>
@@ -67,15 +67,17 @@ static bool wait_for_progress(const struct state *from)
 	return false;
 }
 
-static bool modules_come_and_go(void)
+static bool module_comes_and_goes(const char *name)
 {
+	char path[64];
 	unsigned int i;
 	int err;
 
+	snprintf(path, sizeof(path), "%s.ko", name);
 	for (i = 0; i < rounds; i++) {
-		err = guest_load_plain("leaf_visitor.ko", "");
+		err = guest_load_plain(path, "");
 		if (!err)
-			err = guest_unload("leaf_visitor");
+			err = guest_unload(name);
 		if (err) {
 			ksft_print_msg("round %u: %s\n", i, strerror(-err));
 			return false;
@@ -96,7 +98,9 @@ static int load_program(void)
 			.code = BPF_ALU64 | BPF_ADD | BPF_K, .imm = i };
 	insns[i] = (struct bpf_insn){ .code = BPF_JMP | BPF_EXIT };
 	memset(&attr, 0, sizeof(attr));
-	attr.prog_type = BPF_PROG_TYPE_SOCKET_FILTER;
+	/* The type that needs neither networking nor tracing. */
+	attr.prog_type = BPF_PROG_TYPE_SYSCALL;
+	attr.prog_flags = BPF_F_SLEEPABLE;
 	attr.insns = (uintptr_t)insns;
 	attr.insn_cnt = PROG_INSNS;
 	attr.license = (uintptr_t)"GPL";
@@ -124,13 +128,28 @@ static bool programs_come_and_go(void)
 	return ok;
 }
 
-static bool bpf_jit_on(void)
+/* Only a program that was compiled has text of its own. */
+static bool bpf_has_jit(void)
 {
-	char text[8];
+	struct bpf_prog_info info;
+	union bpf_attr attr;
+	int fd, err;
 
-	if (!guest_write(JIT_ENABLE, "1\n"))
-		return true;
-	return !guest_read(JIT_ENABLE, text, sizeof(text)) && text[0] == '1';
+	/* There is no such file where the JIT is always on. */
+	guest_write(JIT_ENABLE, "1\n");
+	fd = load_program();
+	if (fd < 0) {
+		/* Any other error is for the test itself to report. */
+		return errno != ENOSYS;
+	}
+	memset(&info, 0, sizeof(info));
+	memset(&attr, 0, sizeof(attr));
+	attr.info.bpf_fd = fd;
+	attr.info.info_len = sizeof(info);
+	attr.info.info = (uintptr_t)&info;
+	err = syscall(SYS_bpf, BPF_OBJ_GET_INFO_BY_FD, &attr, sizeof(attr));
+	close(fd);
+	return err || info.jited_prog_len;
 }
 
 static bool wx_holds(void)
@@ -157,7 +176,7 @@ int main(int argc, char **argv)
 		rounds = strtoul(argv[1], NULL, 10);
 	if (!rounds)
 		ksft_exit_fail_msg("no rounds\n");
-	ksft_set_plan(4);
+	ksft_set_plan(5);
 
 	err = guest_load_plain("leaf_neighbours.ko", "");
 	if (err)
@@ -165,8 +184,11 @@ int main(int argc, char **argv)
 	read_state(&begin);
 	alive = wait_for_progress(&begin);
 
-	ksft_test_result(modules_come_and_go(), "modules_come_and_go\n");
-	if (!bpf_jit_on())
+	ksft_test_result(module_comes_and_goes("leaf_visitor"),
+			 "modules_come_and_go\n");
+	ksft_test_result(module_comes_and_goes("leaf_probe"),
+			 "probes_come_and_go\n");
+	if (!bpf_has_jit())
 		ksft_test_result_skip("programs_come_and_go no BPF JIT here\n");
 	else
 		ksft_test_result(programs_come_and_go(),

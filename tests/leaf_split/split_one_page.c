@@ -53,7 +53,6 @@ static struct pt_geometry geo;
 static uint64_t *blocks;
 static size_t nr_blocks;
 static uint64_t block_size;
-static bool counted;
 
 static int poke(const char *verb, uint64_t page)
 {
@@ -82,34 +81,6 @@ static bool contents_ok(unsigned long want_skipped)
 	return false;
 }
 
-/* Splits counted so far, per kind of leaf; all 0 if this kernel counts none. */
-static void read_splits(unsigned long splits[PT_NR_KINDS])
-{
-	static const char * const names[PT_NR_KINDS] = {
-		[PT_CONT_PTE]	= "direct_map_cont_pte_splits ",
-		[PT_PMD]	= "direct_map_pmd_splits ",
-		[PT_CONT_PMD]	= "direct_map_cont_pmd_splits ",
-		[PT_PUD]	= "direct_map_pud_splits ",
-	};
-	FILE *file = fopen("/proc/vmstat", "r");
-	char line[128];
-	int kind;
-
-	memset(splits, 0, PT_NR_KINDS * sizeof(*splits));
-	while (file && fgets(line, sizeof(line), file)) {
-		for (kind = 0; kind < PT_NR_KINDS; kind++) {
-			const char *name = names[kind];
-
-			if (!name || strncmp(line, name, strlen(name)))
-				continue;
-			splits[kind] = strtoul(line + strlen(name), NULL, 10);
-			counted = true;
-		}
-	}
-	if (file)
-		fclose(file);
-}
-
 /*
  * One level at a time: a page lies in one leaf of each kind, so one leaf of
  * the kind that held it was split, and one of each smaller kind. A kernel that
@@ -122,8 +93,7 @@ static bool splits_ok(const unsigned long before[PT_NR_KINDS],
 	bool ok = true;
 	int kind;
 
-	read_splits(now);
-	if (!counted) {
+	if (!pt_read_splits(now)) {
 		if (required)
 			ksft_print_msg("no counters of splits\n");
 		return !required;
@@ -363,7 +333,7 @@ static void test(enum pt_kind kind, const struct way *way, bool required)
 	bool ok = false;
 	int err;
 
-	read_splits(splits);
+	pt_read_splits(splits);
 	dump(&before);
 	if (!find_victim(&before, kind, &page)) {
 		if (required)

@@ -9,7 +9,9 @@
  *	alias		the linear alias of kernel text and rodata is read-only
  *			and never executable
  *	layout		the linear map has the largest leaves that /proc/iomem
- *			allows; nothing else is mapped, nothing is missing
+ *			allows; nothing else is mapped, nothing is missing. A
+ *			leaf may be in pieces if the kernel says in /proc/vmstat
+ *			that it has split one of its kind since boot.
  *	layout-pte	the linear map has pages, but for the text alias
  *	directmap	the DirectMap lines of /proc/meminfo tell the truth
  *	find ADDR	the leaf that holds a virtual address
@@ -102,27 +104,68 @@ static int cmd_alias(const struct pt_dump *dump, const struct phys_map *map,
 }
 
 struct layout_diff {
+	const struct pt_geometry *geo;
 	uint64_t bytes;
 	unsigned long shown;
+	uint64_t last_split;		/* the leaf counted last */
+	unsigned long splits[PT_NR_KINDS];
+	unsigned long wrong;
 };
 
-static void show_difference(uint64_t start, uint64_t end,
+/*
+ * Smaller leaves where a large one was expected may be the pieces of one that
+ * was split; how many such leaves there are is counted. Pieces of one leaf
+ * come one after the other. Everything else is wrong at once.
+ */
+static void note_difference(uint64_t start, uint64_t end,
 			    const struct pt_range *want,
 			    const struct pt_range *have, void *arg)
 {
 	struct layout_diff *diff = arg;
 
 	diff->bytes += end - start;
+	if (!want || !have || have->kind > want->kind) {
+		diff->wrong++;
+	} else {
+		uint64_t size = diff->geo->size[want->kind];
+		uint64_t leaf = start & ~(size - 1);
+
+		for (; leaf < end; leaf += size) {
+			if (leaf == diff->last_split)
+				continue;
+			diff->splits[want->kind]++;
+			diff->last_split = leaf;
+		}
+	}
 	if (diff->shown++ < MAX_SHOWN)
 		printf("%016" PRIx64 "-%016" PRIx64 " expected %s, is %s\n",
 		       start, end, want ? pt_kind_name(want->kind) : "nothing",
 		       have ? pt_kind_name(have->kind) : "nothing");
 }
 
+/* Every large leaf that is missing must be one that the kernel split. */
+static bool splits_explain(const struct layout_diff *diff)
+{
+	unsigned long counted[PT_NR_KINDS];
+	bool ok = !diff->wrong;
+	int kind;
+
+	pt_read_splits(counted);
+	for (kind = 0; kind < PT_NR_KINDS; kind++) {
+		if (!diff->splits[kind])
+			continue;
+		printf("layout: %lu %s leaves in pieces, %lu counted as split\n",
+		       diff->splits[kind], pt_kind_name(kind),
+		       live ? counted[kind] : 0);
+		ok = ok && live && diff->splits[kind] <= counted[kind];
+	}
+	return ok;
+}
+
 static int cmd_layout(const struct pt_dump *dump, struct phys_map *map,
 		      uint64_t offset, enum layout_mode mode)
 {
-	struct layout_diff diff = { 0 };
+	struct layout_diff diff = { .geo = &dump->geo };
 	struct pt_range *want, *have;
 	size_t nr_want, nr_have, bad;
 	uint64_t start, end;
@@ -140,14 +183,14 @@ static int cmd_layout(const struct pt_dump *dump, struct phys_map *map,
 	have = pt_linear(dump, &nr_have);
 	if (!have)
 		return 2;
-	bad = pt_diff(want, nr_want, have, nr_have, false, show_difference,
+	bad = pt_diff(want, nr_want, have, nr_have, false, note_difference,
 		      &diff);
 	printf("layout: %zu stretches expected, %zu found, %" PRIu64
 	       " kB in %zu places differ\n", nr_want, nr_have,
 	       diff.bytes >> 10, bad);
 	free(want);
 	free(have);
-	return bad ? EXIT_FAILURE : EXIT_SUCCESS;
+	return splits_explain(&diff) ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 static int cmd_directmap(const struct pt_dump *dump)
