@@ -49,6 +49,10 @@ ACCEL=${ACCEL:-tcg}
 # load SUITE - read its fragment over the defaults
 # shellcheck disable=SC2034 # some are read by name, in lines_of
 load() {
+	# Nothing of the suite before: these are set for one of its variants each.
+	for v in $(set | sed -nE 's/^((EXPECT|REFUSE|REPORTS|MIX)_[A-Za-z0-9_]*)=.*/\1/p'); do
+		unset "$v"
+	done
 	DESC='' ROWS='' CONFIGS=4k CPUS=b1 VARIANTS='' CMDLINE='' KUNIT='' RUN=''
 	MODULES='' EXPECT='' REFUSE='' REPORTS='' SKIPS='' SMP=2 MEM=1G NODES=1
 	QEMU_ARGS='' SECONDS_EACH=60 TIMEOUT=120 HOST='' LONG='' MIX=''
