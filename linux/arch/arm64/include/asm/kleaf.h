@@ -228,6 +228,29 @@ void kleaf_map_park_flag(void);
 void kleaf_account_range(unsigned long start, unsigned long end, int sign);
 
 /**
+ * kleaf_prepare_offline() - make the edges of memory leaf boundaries
+ * @start: physical address of the memory that is going offline, page aligned
+ * @size: its size in bytes
+ *
+ * Context: Memory notifier, may sleep. Takes kleaf_lock.
+ * Return: 0, also where leaves can never be split: such memory can go offline,
+ *	and be removed together with the rest of its leaf; -ENOMEM or -EBUSY as
+ *	kleaf_split().
+ */
+int __must_check kleaf_prepare_offline(phys_addr_t start, phys_addr_t size);
+
+/**
+ * kleaf_prepare_remove() - may a range of the linear map be unmapped?
+ * @start: first byte in the linear map, page aligned
+ * @end: one past the last byte
+ *
+ * Context: Memory hot-remove, may sleep. Takes kleaf_lock.
+ * Return: 0 if no leaf reaches beyond the range. Else the error of
+ *	kleaf_split(), after a warning: unmapping would harm a neighbour.
+ */
+int __must_check kleaf_prepare_remove(unsigned long start, unsigned long end);
+
+/**
  * kleaf_features_final() - CPU features are final: settle how leaves split
  *
  * Context: smp_cpus_done(), may sleep.
@@ -274,6 +297,16 @@ static inline void kleaf_map_park_flag(void) { }
 static inline void kleaf_account_range(unsigned long start, unsigned long end,
 				       int sign)
 {
+}
+
+static inline int kleaf_prepare_offline(phys_addr_t start, phys_addr_t size)
+{
+	return 0;
+}
+
+static inline int kleaf_prepare_remove(unsigned long start, unsigned long end)
+{
+	return 0;
 }
 
 static inline void kleaf_features_final(void) { }
