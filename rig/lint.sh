@@ -36,7 +36,8 @@ done
 
 for f in $(files); do
 	case $f in
-	patches/*.patch|COPYING|LICENSE*|*.md|.gitignore|.shellcheckrc|*.json) continue ;;
+	patches/*.patch|COPYING|LICENSE*|*.md|*.tsv|*.json) continue ;;
+	.gitignore|.shellcheckrc|*/.kunitconfig) continue ;;
 	patches/series|patches/watch|config/*|rig/splat.*) continue ;;
 	*.rst) ;;
 	esac

@@ -4,7 +4,8 @@
 #
 # Usage: rig/run.sh
 # Environment: CONFIG=4k; MEM=4G of the guest (256G also shows what the feature
-#              was made for; that takes some minutes and 6 GiB of this host).
+#              was made for; that takes some minutes and 6 GiB of this host);
+#              IMAGE= takes that kernel, and leaves the costs out.
 # Output: the report, also in build/run/report.txt.
 # Exit codes: 0 ok, 1 failed, 3 missing tool.
 . "$(dirname "$0")/lib.sh"
@@ -19,10 +20,12 @@ step() {
 }
 begin=$(date +%s)
 
-step "source: Linux $KVER with $(series_patches | grep -c . || :) patches"
-"$TOP/rig/tree.sh"
-step "kernel: $CONFIG"
-"$TOP/rig/build.sh" "$CONFIG"
+if [ -z "${IMAGE:-}" ]; then
+	step "source: Linux $KVER with $(series_patches | grep -c . || :) patches"
+	"$TOP/rig/tree.sh"
+	step "kernel: $CONFIG"
+	"$TOP/rig/build.sh" "$CONFIG"
+fi
 step "guest: init, busybox and the reporter"
 "$TOP/rig/initramfs.sh"
 
@@ -64,7 +67,7 @@ fi
 
 costs=$OUT/costs
 : > "$costs"
-if [ -x "$TOP/bench/costs.sh" ]; then
+if [ -x "$TOP/bench/costs.sh" ] && [ -z "${IMAGE:-}" ]; then
 	step "cost of set_memory, in instructions"
 	"$TOP/bench/costs.sh" "$CONFIG" > "$costs" ||
 		die "the benchmark failed (see above)"
@@ -77,7 +80,7 @@ function size(kb) {
 	return kb " KiB"
 }
 function row(name, a, b, c) {
-	printf "  %-34s %14s %14s  %s\n", name, a, b, c
+	printf "  %-34s %14s %14s%s\n", name, a, b, c == "" ? "" : "  " c
 }
 {
 	which = FILENAME
