@@ -65,12 +65,19 @@ else
 	: > "$OUT/ceiling"
 fi
 
+# Counts repeat exactly, so they are kept until the kernel or the benchmark changes.
 costs=$OUT/costs
-: > "$costs"
-if [ -x "$TOP/bench/costs.sh" ] && [ -z "${IMAGE:-}" ]; then
-	step "cost of set_memory, in instructions"
-	"$TOP/bench/costs.sh" "$CONFIG" > "$costs" ||
-		die "the benchmark failed (see above)"
+if [ -n "${IMAGE:-}" ]; then
+	rm -f "$costs" "$costs.stamp"
+else
+	stamp=$(cat "$BUILD/$CONFIG/arch/arm64/boot/Image" "$TOP"/bench/* | sha1sum)
+	if [ "$stamp" != "$(cat "$costs.stamp" 2>/dev/null)" ]; then
+		step "cost of set_memory, in instructions"
+		rm -f "$costs.stamp"
+		"$TOP/bench/costs.sh" "$CONFIG" > "$costs" ||
+			die "the benchmark failed (see above)"
+		echo "$stamp" > "$costs.stamp"
+	fi
 fi
 
 awk -v mem="$MEM" -v config="$CONFIG" '
@@ -115,7 +122,7 @@ END {
 		    get("ceiling", "MemTotal") sprintf(" (%+d)", a - get("ceiling", "MemTotal")))
 }' "$OUT/with" "$OUT/without" "$OUT/ceiling" > "$OUT/report.txt"
 {
-	if [ -s "$costs" ]; then
+	if [ -f "$costs" ]; then
 		echo
 		cat "$costs"
 	else
