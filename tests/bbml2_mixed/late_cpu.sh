@@ -51,10 +51,4 @@ accepted|refused)
 	;;
 esac
 
-# Bit 2: CPUs out of specification.
-tainted=$(cat /proc/sys/kernel/tainted)
-if [ $((tainted & 4)) != 0 ]; then
-	echo "tainted: $tainted"
-	failed=1
-fi
 exit $failed

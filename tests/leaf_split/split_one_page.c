@@ -376,6 +376,27 @@ static unsigned long meminfo_kb(const char *name)
 	return kb;
 }
 
+/*
+ * Loading a module leaves work behind: its init sections are freed, and their
+ * pages made writable again, by a work item. Wait until nothing splits leaves.
+ */
+static void settle(void)
+{
+	unsigned long before[PT_NR_KINDS], after[PT_NR_KINDS];
+	int tries;
+
+	for (tries = 0; tries < 20; tries++) {
+		if (!pt_read_splits(before))
+			return;
+		usleep(300 * 1000);
+		if (!pt_read_splits(after))
+			return;
+		if (!memcmp(before, after, sizeof(before)))
+			return;
+	}
+	ksft_print_msg("leaves are still being split after the module's load\n");
+}
+
 int main(int argc, char **argv)
 {
 	bool large = argc > 1 && !strcmp(argv[1], "large");
@@ -402,6 +423,7 @@ int main(int argc, char **argv)
 	err = guest_load("leaf_poke.ko", params);
 	if (err)
 		ksft_exit_fail_msg("leaf_poke.ko: %s\n", strerror(-err));
+	settle();
 	read_blocks();
 
 	memory = (uint64_t)meminfo_kb("MemTotal:") << 10;

@@ -80,7 +80,8 @@ static const struct kleaf_walk_ops change_ops = {
 
 bool kleaf_pte_mapped_for_good(unsigned long addr)
 {
-	return debug_pagealloc_enabled() || is_kfence_address((void *)addr);
+	return kleaf_in_linear_map(addr) &&
+		(debug_pagealloc_enabled() || is_kfence_address((void *)addr));
 }
 
 int kleaf_change_locked(unsigned long start, unsigned long end,
