@@ -238,6 +238,10 @@ check judge_extra_report_fails 0 "^# 2 reports .*, expected 1" judge
 reports=
 echo "$good" | sed 's/1\.\.1/1..2/' | console
 check judge_short_plan_fails 0 '^# 1 results where 2 were planned' judge
+printf 'ok 1 a\nok 2 b\n1..2\nwideleaf-verdict: host\n' | console
+check judge_plan_behind_passes 0 '^pass boot' judge
+printf 'ok 1 a\nok 2 b\n1..3\nwideleaf-verdict: host\n' | console
+check judge_plan_behind_short_fails 0 '^# 2 results where 3 were planned' judge
 echo "$good" | sed 's/ok 1 t/ok 2 t/' | console
 check judge_wrong_number_fails 0 '^# t has number 2, not 1' judge
 echo "$good" | sed 's/ok 1 t/not ok 1 t/' | console
