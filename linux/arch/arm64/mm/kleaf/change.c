@@ -24,42 +24,34 @@
 #include <linux/irqflags.h>
 #include <linux/kfence.h>
 
-#include <asm/barrier.h>
 #include <asm/tlbflush.h>
 
 #include "kleaf.h"
 
 /**
  * struct kleaf_changer - what to change, and where
- * @start: first byte
- * @end: one past the last byte
- * @set: descriptor bits to set
- * @clear: descriptor bits to clear
+ * @range: the range
+ * @masks: descriptor bits to set and to clear
  */
 struct kleaf_changer {
-	unsigned long start;
-	unsigned long end;
-	u64 set;
-	u64 clear;
+	const struct kleaf_range *range;
+	const struct kleaf_masks *masks;
 };
 
-static int change_run(const struct kleaf_run *run, void *data)
+/* Every entry maps something inside of the range, and nothing beside it. */
+static void change_entries(void *first, unsigned int nr_entries,
+			   enum kleaf_level level,
+			   const struct kleaf_masks *masks)
 {
-	const struct kleaf_changer *change = data;
-	unsigned long run_end = run->addr +
-		run->nr_entries * kleaf_level_size(run->level);
-	u64 set = change->set, clear = change->clear;
-	u64 *entryp = run->entryp, *entry_end = entryp + run->nr_entries;
+	u64 set = masks->set, clear = masks->clear;
+	u64 *entryp = first, *end = entryp + nr_entries;
 
-	if (WARN_ON_ONCE(run->addr < change->start || run_end > change->end))
-		return -EINVAL;
-
-	if (run->level != KLEAF_PTE) {
-		for (; entryp < entry_end; entryp++)
+	if (level != KLEAF_PTE) {
+		for (; entryp < end; entryp++)
 			kleaf_set_entry(entryp,
 					(READ_ONCE(*entryp) & ~clear) | set,
-					run->level);
-		return 0;
+					level);
+		return;
 	}
 
 	do {
@@ -69,8 +61,20 @@ static int change_run(const struct kleaf_run *run, void *data)
 		if (!val)
 			continue;
 		kleaf_set_entry(entryp, (val & ~clear) | set, KLEAF_PTE);
-	} while (++entryp < entry_end);
+	} while (++entryp < end);
+}
 
+static int change_run(const struct kleaf_run *run, void *data)
+{
+	const struct kleaf_changer *change = data;
+	unsigned long run_end = run->addr +
+		run->nr_entries * kleaf_level_size(run->level);
+
+	if (WARN_ON_ONCE(run->addr < change->range->start ||
+			 run_end > change->range->end))
+		return -EINVAL;
+
+	change_entries(run->entryp, run->nr_entries, run->level, change->masks);
 	return 0;
 }
 
@@ -84,59 +88,54 @@ bool kleaf_pte_mapped_for_good(unsigned long addr)
 		(debug_pagealloc_enabled() || is_kfence_address((void *)addr));
 }
 
-int kleaf_change_locked(unsigned long start, unsigned long end,
-			pgprot_t set_mask, pgprot_t clear_mask)
+/* Apart, so that the common case needs no stack frame. */
+static noinline int change_walk(const struct kleaf_range *range,
+				const struct kleaf_masks *masks)
 {
-	struct kleaf_changer change = {
-		.start = start,
-		.end = end,
-		.set = pgprot_val(set_mask),
-		.clear = pgprot_val(clear_mask),
-	};
-	int ret;
+	struct kleaf_changer change = { .range = range, .masks = masks };
 
-	/* I3: nG means present-invalid while the valid bit is clear. */
-	if (change.set & PTE_VALID) {
-		change.clear |= PTE_PRESENT_INVALID;
-		change.set |= PTE_MAYBE_NG;
-	} else if (change.clear & PTE_VALID) {
-		change.set |= PTE_PRESENT_INVALID;
-	}
+	return kleaf_walk(range->start, range->end, &change_ops, &change);
+}
 
-	ret = kleaf_walk(start, end, &change_ops, &change);
+int kleaf_change_locked(const struct kleaf_range *range,
+			const struct kleaf_masks *masks)
+{
+	if (!range->entryp)
+		return change_walk(range, masks);
 
-	/*
-	 * Make the stores visible to the walkers of all CPUs, and to the
-	 * accesses of this one that follow.
-	 */
-	dsb(ishst);
-	isb();
-
-	return ret;
+	change_entries(range->entryp,
+		       (range->end - range->start) / kleaf_level_size(range->level),
+		       range->level, masks);
+	return 0;
 }
 
 static int change_noflush(unsigned long start, unsigned long end,
 			  pgprot_t set_mask, pgprot_t clear_mask)
 {
+	const struct kleaf_masks masks = kleaf_masks(set_mask, clear_mask);
+	struct kleaf_range range = { .start = start, .end = end };
 	struct kleaf_tables tables = {};
 	int ret;
 
 	if (start >= end || !PAGE_ALIGNED(start | end))
 		return -EINVAL;
 
-	if (kleaf_pte_mapped_for_good(start))
-		return kleaf_change_locked(start, end, set_mask, clear_mask);
+	if (kleaf_pte_mapped_for_good(start)) {
+		ret = kleaf_change_locked(&range, &masks);
+		kleaf_change_done();
+		return ret;
+	}
 
 	might_sleep();
 
 	do {
 		mutex_lock(&kleaf_lock);
-		ret = kleaf_split_locked(start, end, &tables);
+		ret = kleaf_split_locked(&range, &tables);
 		if (!ret)
-			ret = kleaf_change_locked(start, end, set_mask,
-						  clear_mask);
+			ret = kleaf_change_locked(&range, &masks);
 		mutex_unlock(&kleaf_lock);
 	} while (ret == -EAGAIN && !(ret = kleaf_tables_refill(&tables)));
+	kleaf_change_done();
 
 	kleaf_tables_free(&tables);
 	return ret;
@@ -153,19 +152,9 @@ int kleaf_change(unsigned long start, unsigned long end, pgprot_t set_mask,
 	return ret;
 }
 
-/**
- * struct leaf_range - the leaf around an address
- * @start: first byte of the leaf
- * @end: one past its last byte
- */
-struct leaf_range {
-	unsigned long start;
-	unsigned long end;
-};
-
 static int find_leaf_run(const struct kleaf_run *run, void *data)
 {
-	struct leaf_range *leaf = data;
+	struct kleaf_range *leaf = data;
 	unsigned long size;
 
 	size = kleaf_kind_size(kleaf_kind(run->level, kleaf_run_val(run, 0)));
@@ -188,13 +177,14 @@ static const struct kleaf_walk_ops find_leaf_ops = {
 static int change_leaf_for_snapshot(unsigned long addr, pgprot_t set_mask,
 				    pgprot_t clear_mask)
 {
-	struct leaf_range leaf = { .start = addr, .end = addr + PAGE_SIZE };
+	const struct kleaf_masks masks = kleaf_masks(set_mask, clear_mask);
+	struct kleaf_range leaf = { .start = addr, .end = addr + PAGE_SIZE };
 	int ret;
 
 	ret = kleaf_walk(leaf.start, leaf.end, &find_leaf_ops, &leaf);
 	if (!ret)
-		ret = kleaf_change_locked(leaf.start, leaf.end, set_mask,
-					  clear_mask);
+		ret = kleaf_change_locked(&leaf, &masks);
+	kleaf_change_done();
 	if (!ret && (pgprot_val(clear_mask) & PTE_VALID))
 		flush_tlb_kernel_range(leaf.start, leaf.end);
 

@@ -10,6 +10,7 @@
 #include <linux/mutex.h>
 #include <linux/pgtable.h>
 
+#include <asm/barrier.h>
 #include <asm/kleaf.h>
 
 /*
@@ -211,18 +212,83 @@ void kleaf_tables_free(struct kleaf_tables *tables);
  */
 void *kleaf_table_alloc(enum kleaf_table_sort sort);
 
+/* The repaint is under way; phase.c. */
+bool kleaf_repainting(void);
+
 /**
- * kleaf_split_locked() - kleaf_split() without retries
+ * kleaf_assert_locked() - assert that leaves may be split here
+ *
+ * Context: kleaf_lock held; or the repaint, for which the caller of
+ *	stop_machine() holds it while stopper threads run.
+ */
+static inline void kleaf_assert_locked(void)
+{
+	lockdep_assert(lockdep_is_held(&kleaf_lock) || kleaf_repainting());
+}
+
+/**
+ * struct kleaf_range - a range whose attributes are going to change
  * @start: first byte, page aligned, untagged
  * @end: one past the last byte, page aligned, above @start
+ * @entryp: set by kleaf_split_locked(): the first entry, if the entries of the
+ *	range are all in one table and map nothing else; or NULL
+ * @level: level of that table
+ *
+ * What a split finds is remembered for the change that follows, so that the
+ * tables are walked once for both.
+ */
+struct kleaf_range {
+	unsigned long start;
+	unsigned long end;
+	void *entryp;
+	enum kleaf_level level;
+};
+
+/**
+ * kleaf_split_locked() - kleaf_split() without retries
+ * @range: the range; @start and @end are read, the rest is written
  * @tables: tables to use
  *
  * Context: kleaf_lock held. Does not sleep.
  * Return: as kleaf_split(), and -EAGAIN if @tables lacks one: drop the lock,
  *	call kleaf_tables_refill(), take the lock and call again.
  */
-int kleaf_split_locked(unsigned long start, unsigned long end,
-		       struct kleaf_tables *tables);
+int kleaf_split_locked(struct kleaf_range *range, struct kleaf_tables *tables);
+
+/**
+ * kleaf_is_split() - is a range made of pages, in a table that was just found?
+ * @range: the range; @entryp and @level are set if so
+ * @near: another range that kleaf_split_locked() found under the same lock
+ *
+ * Spares the walk where many small ranges lie in one table.
+ *
+ * Context: kleaf_lock held.
+ * Return: true if both ends of @range are leaf boundaries already; false if
+ *	only kleaf_split_locked() can tell.
+ */
+static inline bool kleaf_is_split(struct kleaf_range *range,
+				  const struct kleaf_range *near)
+{
+	u64 *first, *last;
+
+	kleaf_assert_locked();
+
+	if (!near->entryp || near->level != KLEAF_PTE ||
+	    ((range->start ^ near->start) & PMD_MASK) ||
+	    (((range->end - 1) ^ near->start) & PMD_MASK))
+		return false;
+
+	first = (u64 *)near->entryp +
+		((long)(range->start - near->start) >> PAGE_SHIFT);
+	last = first + ((range->end - range->start) >> PAGE_SHIFT) - 1;
+	/* A page that is in no contiguous run is a leaf of its own. */
+	if ((READ_ONCE(*first) | READ_ONCE(*last)) & PTE_CONT)
+		return false;
+
+	range->entryp = first;
+	range->level = KLEAF_PTE;
+	return true;
+}
 
 /**
  * kleaf_tables_add_spare() - allocate one more table for the linear map
@@ -248,27 +314,71 @@ int kleaf_split_to_pages_locked(unsigned long start, unsigned long end,
 				struct kleaf_tables *tables);
 
 /**
- * kleaf_change_locked() - change attributes of whole leaves, without flush
- * @start: first byte, a leaf boundary
- * @end: one past the last byte, a leaf boundary
+ * struct kleaf_masks - descriptor bits to change
+ * @set: bits to set
+ * @clear: bits to clear; one that is in both ends up set
+ */
+struct kleaf_masks {
+	u64 set;
+	u64 clear;
+};
+
+/**
+ * kleaf_masks() - the masks that make a change of protection
  * @set_mask: descriptor bits to set
  * @clear_mask: descriptor bits to clear
  *
- * Context: kleaf_lock held, or the range is PTE-mapped for good, or no other
- *	CPU runs. Does not sleep.
- * Return: 0; -EINVAL where the range has a hole or cuts a leaf, which is
- *	a bug of the caller.
+ * nG means present-invalid while the valid bit is clear, and what
+ * arm64_use_ng_mappings says while it is set.
+ *
+ * Context: Any.
+ * Return: the masks.
  */
-int kleaf_change_locked(unsigned long start, unsigned long end,
-			pgprot_t set_mask, pgprot_t clear_mask);
+static inline struct kleaf_masks kleaf_masks(pgprot_t set_mask,
+					     pgprot_t clear_mask)
+{
+	struct kleaf_masks masks = {
+		.set = pgprot_val(set_mask),
+		.clear = pgprot_val(clear_mask),
+	};
+
+	if (masks.set & PTE_VALID) {
+		masks.clear |= PTE_PRESENT_INVALID;
+		masks.set |= PTE_MAYBE_NG;
+	} else if (masks.clear & PTE_VALID) {
+		masks.set |= PTE_PRESENT_INVALID;
+	}
+
+	return masks;
+}
 
 /**
- * kleaf_assert_locked() - assert that leaves may be split here
+ * kleaf_change_locked() - change attributes of whole leaves, without flush
+ * @range: what to change; both ends are leaf boundaries. @entryp is what
+ *	kleaf_split_locked() left there under the same lock, or NULL
+ * @masks: what to change in each descriptor
  *
- * Context: kleaf_lock held; or the repaint, which holds it for all CPUs but
- *	runs in a stopper thread.
+ * Context: kleaf_lock held, or the range is PTE-mapped for good, or no other
+ *	CPU runs. Does not sleep. A DSB ISHST and an ISB must follow, see
+ *	kleaf_change_done().
+ * Return: 0; -EINVAL where the range cuts a leaf, which is a bug of the
+ *	caller.
  */
-void kleaf_assert_locked(void);
+int kleaf_change_locked(const struct kleaf_range *range,
+			const struct kleaf_masks *masks);
+
+/**
+ * kleaf_change_done() - make changed entries visible
+ *
+ * Context: Any, after the last of some calls of kleaf_change_locked().
+ */
+static inline void kleaf_change_done(void)
+{
+	/* The walkers of all CPUs see the stores before anything that follows. */
+	dsb(ishst);
+	/* So do the accesses of this CPU. */
+	isb();
+}
 
 /**
  * kleaf_may_split() - may a live leaf be split now?

@@ -43,11 +43,9 @@ enum kleaf_phase {
 static enum kleaf_phase kleaf_phase;
 static bool linear_map_is_pte __ro_after_init;
 
-void kleaf_assert_locked(void)
+bool kleaf_repainting(void)
 {
-	/* The lock's owner waits for the stopper thread that runs this. */
-	if (kleaf_phase != KLEAF_PHASE_REPAINT)
-		lockdep_assert_held(&kleaf_lock);
+	return kleaf_phase == KLEAF_PHASE_REPAINT;
 }
 
 int kleaf_may_split(void)

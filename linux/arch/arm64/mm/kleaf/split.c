@@ -39,12 +39,12 @@
 DEFINE_MUTEX(kleaf_lock);
 
 /**
- * struct kleaf_splitter - one boundary on its way down
- * @addr: the boundary
+ * struct kleaf_splitter - a range on its way to two leaf boundaries
+ * @range: the range
  * @tables: where new tables come from
  */
 struct kleaf_splitter {
-	unsigned long addr;
+	struct kleaf_range *range;
 	struct kleaf_tables *tables;
 };
 
@@ -215,55 +215,66 @@ static int split_leaf(const struct kleaf_run *run, unsigned long addr,
 	return split_pmd(run->entryp, addr, tables);
 }
 
-/* Split the leaf around the boundary until the boundary is not inside it. */
+/*
+ * Is @addr inside the leaf that @val belongs to? An empty PTE is no leaf.
+ * @addr is one end of what the entry maps, or lies in between.
+ */
+static bool cuts_leaf(unsigned long addr, enum kleaf_level level, u64 val)
+{
+	return val && !IS_ALIGNED(addr, kleaf_kind_size(kleaf_kind(level, val)));
+}
+
+/*
+ * Split the leaves around the two ends of the range by one level, and have the
+ * walk come back until the ends are not inside of leaves.
+ */
 static int split_run(const struct kleaf_run *run, void *data)
 {
 	struct kleaf_splitter *split = data;
-	u64 val = kleaf_run_val(run, 0);
+	struct kleaf_range *range = split->range;
+	unsigned long size = kleaf_level_size(run->level);
+	unsigned int last = run->nr_entries - 1;
+	unsigned long run_end = run->addr + run->nr_entries * size;
 
-	/* An empty PTE: there is no leaf here. */
-	if (!val)
-		return 0;
+	if (run->addr <= range->start &&
+	    cuts_leaf(range->start, run->level, kleaf_run_val(run, 0)))
+		return split_leaf(run, range->start, split->tables);
 
-	if (IS_ALIGNED(split->addr,
-		       kleaf_kind_size(kleaf_kind(run->level, val))))
-		return 0;
+	if (run_end >= range->end &&
+	    cuts_leaf(range->end, run->level, kleaf_run_val(run, last))) {
+		struct kleaf_run end_run = {
+			.addr = run_end - size,
+			.entryp = (u64 *)run->entryp + last,
+			.nr_entries = 1,
+			.level = run->level,
+		};
 
-	return split_leaf(run, split->addr, split->tables);
+		return split_leaf(&end_run, end_run.addr, split->tables);
+	}
+
+	if (run->addr == range->start && run_end == range->end) {
+		range->entryp = run->entryp;
+		range->level = run->level;
+	}
+
+	return 0;
 }
 
 static const struct kleaf_walk_ops split_ops = {
 	.run = split_run,
 };
 
-/*
- * Split the leaf that maps @page until @addr, an end of that page, is a leaf
- * boundary.
- */
-static int split_at(unsigned long page, unsigned long addr,
-		    struct kleaf_tables *tables)
+int kleaf_split_locked(struct kleaf_range *range, struct kleaf_tables *tables)
 {
 	struct kleaf_splitter split = {
-		.addr = addr,
+		.range = range,
 		.tables = tables,
 	};
 
-	return kleaf_walk(page, page + PAGE_SIZE, &split_ops, &split);
-}
-
-int kleaf_split_locked(unsigned long start, unsigned long end,
-		       struct kleaf_tables *tables)
-{
-	int ret;
-
 	kleaf_assert_locked();
 
-	ret = split_at(start, start, tables);
-	if (ret)
-		return ret;
-
-	/* Look at the page below @end only: the one above may be unmapped. */
-	return split_at(end - PAGE_SIZE, end, tables);
+	range->entryp = NULL;
+	return kleaf_walk(range->start, range->end, &split_ops, &split);
 }
 
 /* Split every leaf of a run, down to pages. */
@@ -307,11 +318,16 @@ int kleaf_split_to_pages_locked(unsigned long start, unsigned long end,
 	return kleaf_walk(start, end, &split_to_pages_ops, tables);
 }
 
-typedef int (*split_fn)(unsigned long start, unsigned long end,
-			struct kleaf_tables *tables);
+static int split_to_pages(struct kleaf_range *range, struct kleaf_tables *tables)
+{
+	return kleaf_split_to_pages_locked(range->start, range->end, tables);
+}
+
+typedef int (*split_fn)(struct kleaf_range *range, struct kleaf_tables *tables);
 
 static int split_retry(unsigned long start, unsigned long end, split_fn fn)
 {
+	struct kleaf_range range = { .start = start, .end = end };
 	struct kleaf_tables tables = {};
 	int ret;
 
@@ -322,7 +338,7 @@ static int split_retry(unsigned long start, unsigned long end, split_fn fn)
 
 	for (;;) {
 		mutex_lock(&kleaf_lock);
-		ret = fn(start, end, &tables);
+		ret = fn(&range, &tables);
 		mutex_unlock(&kleaf_lock);
 
 		if (ret != -EAGAIN)
@@ -343,5 +359,5 @@ int kleaf_split(unsigned long start, unsigned long end)
 
 int kleaf_split_to_pages(unsigned long start, unsigned long end)
 {
-	return split_retry(start, end, kleaf_split_to_pages_locked);
+	return split_retry(start, end, split_to_pages);
 }

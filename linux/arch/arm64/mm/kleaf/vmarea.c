@@ -20,82 +20,95 @@
  * See: Documentation/arch/arm64/kernel-leaves.rst
  */
 
+#include <linux/slab.h>
 #include <linux/vmalloc.h>
 
 #include <asm/tlbflush.h>
 
 #include "kleaf.h"
 
-/* Enough for most areas of a few hundred pages; more are found again. */
-#define NR_ALIAS_RUNS	16
-
-/**
- * struct alias_run - contiguous part of the linear map
- * @start: first byte
- * @end: one past the last byte
- */
-struct alias_run {
-	unsigned long start;
-	unsigned long end;
-};
+/* Runs that are remembered on the stack, and with a page for them. */
+#define NR_STACK_RUNS	4
+#define NR_PAGE_RUNS	(SZ_4K / sizeof(struct kleaf_range))
 
 /**
  * struct alias - the linear map of an array of pages
  * @pages: the pages
  * @nr_pages: number of @pages
- * @nr_runs: number of @runs in use
  * @rest: index of the first page that @runs do not cover
- * @runs: the first runs, so that they need not be found three times
+ * @nr_runs: number of @runs in use
+ * @runs: the first runs, so that they need not be found three times, and to
+ *	keep what a split finds for the change
+ * @few_runs: where @runs are if they are few
  */
 struct alias {
 	struct page **pages;
 	unsigned int nr_pages;
-	unsigned int nr_runs;
 	unsigned int rest;
-	struct alias_run runs[NR_ALIAS_RUNS];
+	unsigned int nr_runs;
+	struct kleaf_range *runs;
+	struct kleaf_range few_runs[NR_STACK_RUNS];
 };
 
 /**
  * struct alias_iter - position among the runs of an alias
  * @run: index of the next remembered run
  * @page: index of the first page of the next run that is not remembered
+ * @more: the current run, if it is not remembered
  */
 struct alias_iter {
 	unsigned int run;
 	unsigned int page;
+	struct kleaf_range more;
 };
 
-/* Find the run that begins with page @i. Returns the index of the next one. */
+/*
+ * Find the run that begins with page @i. Returns the index of the next one.
+ * arm64 has all struct pages in one array: neighbours there are neighbours in
+ * memory.
+ */
 static unsigned int alias_find_run(const struct alias *alias, unsigned int i,
-				   struct alias_run *run)
+				   struct kleaf_range *run)
 {
-	unsigned long first = page_to_pfn(alias->pages[i]);
-	unsigned long last = first;
+	struct page **page = alias->pages + i;
+	struct page **end = alias->pages + alias->nr_pages;
+	struct page *first = *page++;
+	struct page *last = first;
 
-	while (++i < alias->nr_pages) {
-		unsigned long pfn = page_to_pfn(alias->pages[i]);
-
-		if (pfn == last + 1)
-			last = pfn;
-		else if (pfn == first - 1)
-			first = pfn;
-		else
-			break;
+	if (page < end && *page == first - 1) {
+		do {
+			first--;
+		} while (++page < end && *page == first - 1);
+	} else {
+		while (page < end && *page == last + 1) {
+			last++;
+			page++;
+		}
 	}
 
-	run->start = (unsigned long)__va(PFN_PHYS(first));
-	run->end = (unsigned long)__va(PFN_PHYS(last)) + PAGE_SIZE;
-	return i;
+	run->start = (unsigned long)__va(page_to_phys(first));
+	run->end = (unsigned long)__va(page_to_phys(last)) + PAGE_SIZE;
+	return page - alias->pages;
 }
 
 static void alias_init(struct alias *alias, struct page **pages,
 		       unsigned int nr_pages)
 {
-	unsigned int i = 0;
+	unsigned int i = 0, max_runs = NR_STACK_RUNS;
 
 	alias->pages = pages;
 	alias->nr_pages = nr_pages;
-	for (alias->nr_runs = 0; alias->nr_runs < NR_ALIAS_RUNS; alias->nr_runs++) {
+	alias->runs = alias->few_runs;
+	if (nr_pages > NR_STACK_RUNS) {
+		alias->runs = kmalloc_array(NR_PAGE_RUNS, sizeof(*alias->runs),
+					    GFP_KERNEL | __GFP_NOWARN);
+		if (alias->runs)
+			max_runs = NR_PAGE_RUNS;
+		else
+			alias->runs = alias->few_runs;
+	}
+
+	for (alias->nr_runs = 0; alias->nr_runs < max_runs; alias->nr_runs++) {
 		if (i == nr_pages)
 			break;
 		i = alias_find_run(alias, i, &alias->runs[alias->nr_runs]);
@@ -103,67 +116,80 @@ static void alias_init(struct alias *alias, struct page **pages,
 	alias->rest = i;
 }
 
-static bool alias_next(const struct alias *alias, struct alias_iter *iter,
-		       struct alias_run *run)
+static void alias_free(struct alias *alias)
 {
-	if (iter->run < alias->nr_runs) {
-		*run = alias->runs[iter->run++];
-		iter->page = alias->rest;
-		return true;
-	}
-	if (iter->page == alias->nr_pages)
-		return false;
-
-	iter->page = alias_find_run(alias, iter->page, run);
-	return true;
+	if (alias->runs != alias->few_runs)
+		kfree(alias->runs);
 }
 
-static int split_all(unsigned long start, unsigned long end,
-		     const struct alias *alias, struct kleaf_tables *tables)
+/* The next run, or NULL. Valid until the next call. */
+static struct kleaf_range *alias_next(struct alias *alias,
+				      struct alias_iter *iter)
 {
+	if (iter->run < alias->nr_runs) {
+		iter->page = alias->rest;
+		return &alias->runs[iter->run++];
+	}
+	if (iter->page == alias->nr_pages)
+		return NULL;
+
+	/* Not remembered: nor is what a split has found there. */
+	iter->more.entryp = NULL;
+	iter->page = alias_find_run(alias, iter->page, &iter->more);
+	return &iter->more;
+}
+
+static int split_all(struct kleaf_range *area, struct alias *alias,
+		     struct kleaf_tables *tables)
+{
+	const struct kleaf_range *near = area;
 	struct alias_iter iter = {};
-	struct alias_run run;
+	struct kleaf_range *run;
 	int ret;
 
-	ret = kleaf_split_locked(start, end, tables);
-	while (!ret && alias_next(alias, &iter, &run))
-		ret = kleaf_split_locked(run.start, run.end, tables);
+	ret = kleaf_split_locked(area, tables);
+	while (!ret && (run = alias_next(alias, &iter))) {
+		if (!kleaf_is_split(run, near))
+			ret = kleaf_split_locked(run, tables);
+		/* Only a remembered run stays what it is. */
+		if (run != &iter.more)
+			near = run;
+	}
 
 	return ret;
 }
 
 /* Cannot fail: split_all() has seen every boundary. */
-static void change_all(unsigned long start, unsigned long end,
-		       const struct alias *alias, pgprot_t set_mask,
-		       pgprot_t clear_mask)
+static void change_all(struct kleaf_range *area, struct alias *alias,
+		       const struct kleaf_masks *masks)
 {
 	struct alias_iter iter = {};
-	struct alias_run run;
+	struct kleaf_range *run;
 
-	WARN_ON_ONCE(kleaf_change_locked(start, end, set_mask, clear_mask));
-	while (alias_next(alias, &iter, &run))
-		WARN_ON_ONCE(kleaf_change_locked(run.start, run.end,
-						 set_mask, clear_mask));
+	WARN_ON_ONCE(kleaf_change_locked(area, masks));
+	while ((run = alias_next(alias, &iter)))
+		WARN_ON_ONCE(kleaf_change_locked(run, masks));
 }
 
-static void flush_all(unsigned long start, unsigned long end,
-		      const struct alias *alias)
+static void flush_all(struct kleaf_range *area, struct alias *alias)
 {
 	struct alias_iter iter = {};
-	struct alias_run run;
+	struct kleaf_range *run;
 
-	flush_tlb_kernel_range(start, end);
-	while (alias_next(alias, &iter, &run))
-		flush_tlb_kernel_range(run.start, run.end);
+	flush_tlb_kernel_range(area->start, area->end);
+	while ((run = alias_next(alias, &iter)))
+		flush_tlb_kernel_range(run->start, run->end);
 }
 
 int kleaf_change_vm_area(struct vm_struct *area, unsigned long start,
 			 unsigned int nr_pages, pgprot_t set_mask,
 			 pgprot_t clear_mask)
 {
+	const struct kleaf_masks masks = kleaf_masks(set_mask, clear_mask);
 	struct kleaf_tables tables = {};
 	struct page **pages = NULL;
 	unsigned long end, first;
+	struct kleaf_range range;
 	struct alias alias;
 	bool change_alias;
 	int ret;
@@ -190,6 +216,8 @@ int kleaf_change_vm_area(struct vm_struct *area, unsigned long start,
 		nr_pages = 0;
 	}
 	alias_init(&alias, pages, nr_pages);
+	range.start = start;
+	range.end = end;
 
 	/*
 	 * Get rid of lazily unmapped areas that may still map these pages
@@ -199,15 +227,17 @@ int kleaf_change_vm_area(struct vm_struct *area, unsigned long start,
 
 	do {
 		mutex_lock(&kleaf_lock);
-		ret = split_all(start, end, &alias, &tables);
+		ret = split_all(&range, &alias, &tables);
 		if (!ret)
-			change_all(start, end, &alias, set_mask, clear_mask);
+			change_all(&range, &alias, &masks);
 		mutex_unlock(&kleaf_lock);
 	} while (ret == -EAGAIN && !(ret = kleaf_tables_refill(&tables)));
 
 	kleaf_tables_free(&tables);
+	/* Each flush begins with the DSB that makes the stores visible. */
 	if (!ret)
-		flush_all(start, end, &alias);
+		flush_all(&range, &alias);
 
+	alias_free(&alias);
 	return ret;
 }
