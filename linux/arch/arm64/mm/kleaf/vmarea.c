@@ -15,7 +15,8 @@
  *
  * Locking: kleaf_lock from the first split to the last store, see split.c.
  *   vm_unmap_aliases() runs before it is taken.
- * TLB and barriers: each range is flushed after all of them have changed.
+ * TLB and barriers: each range is flushed after all of them have changed; or
+ *   everything at once, if that would take MAX_DVM_OPS TLBIs or more.
  * Failure: attributes unchanged, splits already made remain.
  * See: Documentation/arch/arm64/kernel-leaves.rst
  */
@@ -171,10 +172,22 @@ static void change_all(struct kleaf_range *area, struct alias *alias,
 		WARN_ON_ONCE(kleaf_change_locked(run, masks));
 }
 
+/*
+ * flush_tlb_kernel_range() gives up on single addresses where one range would
+ * take more TLBIs than MAX_DVM_OPS. Here many ranges belong to one call: hold
+ * all of them together to that limit.
+ */
 static void flush_all(struct kleaf_range *area, struct alias *alias)
 {
 	struct alias_iter iter = {};
 	struct kleaf_range *run;
+	unsigned long nr_tlbi = alias->nr_pages +
+		((area->end - area->start) >> PAGE_SHIFT);
+
+	if (nr_tlbi >= MAX_DVM_OPS) {
+		flush_tlb_all();
+		return;
+	}
 
 	flush_tlb_kernel_range(area->start, area->end);
 	while ((run = alias_next(alias, &iter)))
