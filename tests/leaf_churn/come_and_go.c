@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Modules, kprobes and BPF programs come and go while every CPU reads and writes the
- * memory around theirs through the linear map (SPEC L3, L4).
+ * Modules, kprobes and BPF programs come and go while every CPU reads and
+ * writes the memory around theirs through the linear map (SPEC L3, L4).
  *
  * leaf_neighbours.ko owns every other page of a large part of memory and runs
  * one checking thread per CPU. Meanwhile leaf_visitor.ko is loaded and
  * unloaded, a kprobe is set and removed, and BPF programs are loaded and closed,
- * each time with set_memory_*() on text and data. At the end the threads must have found every word as they wrote it,
- * each of them must have got somewhere, and W^X must hold.
+ * each time with set_memory_*() on text and data. At the end the threads must
+ * have found every word as they wrote it, each of them must have got somewhere,
+ * and W^X must hold.
  *
  * Usage: come_and_go [ROUNDS]		default 40; a tenth for kprobes
  * Needs the three modules in the current directory, root and debugfs; the BPF
