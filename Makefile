@@ -20,6 +20,7 @@ MAKEFLAGS += --no-print-directory --no-builtin-rules
 Q := $(if $(filter 0,$(V)),@,)
 
 -include bench/bench.mk
+-include tests/torture/torture.mk
 
 .PHONY: help
 help:
@@ -40,6 +41,7 @@ help:
 	@echo 'Check'
 	@echo '  test      every suite; SUITES="a b" selects, LIST=1 lists'
 	@echo '  test-all  and the long ones, on more kernels'
+	@echo '  torture   the mappings of the kernel itself, MINUTES=n for each boot'
 	@echo '  lint      shellcheck, checkpatch, kernel-doc and rules of our own'
 	@echo '  watch     base functions that we mirror: have they changed?'
 	@echo 'Ship'

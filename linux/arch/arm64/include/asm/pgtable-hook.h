@@ -62,7 +62,8 @@ void __pgtable_hook(void *entryp, u64 new, enum pgtable_hook_level level);
  * pgtable_hook_register() - start calling a consumer for every store
  * @hook: the consumer; must stay valid until pgtable_hook_unregister()
  *
- * Context: Process context, may sleep. From early_initcall on.
+ * Context: Process context, may sleep. From setup_arch() on, after early
+ *	parameters.
  */
 void pgtable_hook_register(struct pgtable_hook *hook);
 

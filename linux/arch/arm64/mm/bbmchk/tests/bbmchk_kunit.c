@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * KUnit tests of the break-before-make checker: changes of one
+ * entry, and which flush covers a break.
+ *
+ * Every kind of violation is committed and must be reported, once and as what it
+ * is; what looks alike and is legal must not be. The suites do so on a range of
+ * vmalloc space that nobody else uses or reads, in tables of their own. Their
+ * reports come here instead of the log. Each case says which BBM level it
+ * assumes, so that all rules are tested on any CPU.
+ *
+ * Run with
+ *	make test SUITES=kunit-bbmchk
+ * or, in a kernel tree that has this directory,
+ *	./tools/testing/kunit/kunit.py run --arch=arm64 \
+ *		--cross_compile=aarch64-linux-gnu- \
+ *		--kunitconfig=arch/arm64/mm/bbmchk/tests
+ */
+
+#include <linux/mm.h>
+
+#include <asm/tlbflush.h>
+
+#include "area.h"
+
+/* Attribute changes of one page. */
+
+/**
+ * struct change - a change of a page descriptor
+ * @name: for people
+ * @why: what makes a break necessary; BBMCHK_SAME: none is
+ * @page: index of the new page; the old one is 0
+ * @old_set: bits of the old descriptor beyond those of PAGE_KERNEL
+ * @old_clear: bits that it lacks
+ * @new_set: the same for the new one
+ * @new_clear: the same for the new one
+ */
+struct change {
+	const char *name;
+	enum bbmchk_why why;
+	unsigned int page;
+	u64 old_set;
+	u64 old_clear;
+	u64 new_set;
+	u64 new_clear;
+};
+
+/* The types that come after Normal-NC are those of devices. */
+#define MT_DEVICE	(MT_NORMAL_NC + 1)
+
+static const struct change changes[] = {
+	{ "same", BBMCHK_SAME },
+	{ "to_readonly", BBMCHK_SAME, .new_set = RO_SET, .new_clear = RO_CLEAR },
+	{ "to_writable", BBMCHK_SAME, .old_set = RO_SET, .old_clear = RO_CLEAR },
+	{ "to_executable", BBMCHK_SAME, .new_clear = PTE_PXN },
+	{ "to_old", BBMCHK_SAME, .new_clear = PTE_AF },
+	{ "to_clean", BBMCHK_SAME, .new_set = RO_SET, .new_clear = PTE_DIRTY },
+	{ "software_bit", BBMCHK_SAME, .new_set = PTE_SPECIAL },
+	{ "guarded", BBMCHK_SAME, .new_set = PTE_GP },
+	{ "to_tagged", BBMCHK_SAME, .new_clear = PTE_ATTRINDX_MASK,
+	  .new_set = PTE_ATTRINDX(MT_NORMAL_TAGGED) },
+	{ "to_nonglobal", BBMCHK_SAME, .old_clear = PTE_NG, .new_set = PTE_NG },
+	{ "to_global", BBMCHK_GLOBAL, .old_set = PTE_NG, .new_clear = PTE_NG },
+	{ "to_noncacheable", BBMCHK_TYPE, .new_clear = PTE_ATTRINDX_MASK,
+	  .new_set = PTE_ATTRINDX(MT_NORMAL_NC) },
+	{ "to_device", BBMCHK_TYPE, .new_clear = PTE_ATTRINDX_MASK,
+	  .new_set = PTE_ATTRINDX(MT_DEVICE) },
+	{ "tagged_to_device", BBMCHK_TYPE, .old_clear = PTE_ATTRINDX_MASK,
+	  .old_set = PTE_ATTRINDX(MT_NORMAL_TAGGED),
+	  .new_clear = PTE_ATTRINDX_MASK,
+	  .new_set = PTE_ATTRINDX(MT_DEVICE) },
+	{ "to_nonshareable", BBMCHK_SHARE, .new_clear = PTE_SHARED },
+	{ "other_page", BBMCHK_ADDR, .page = 1 },
+	{ "other_page_readonly_after", BBMCHK_ADDR, .page = 1,
+	  .new_set = RO_SET, .new_clear = RO_CLEAR },
+	{ "other_page_readonly_before", BBMCHK_ADDR, .page = 1,
+	  .old_set = RO_SET, .old_clear = RO_CLEAR },
+	{ "other_page_readonly_same_contents", BBMCHK_SAME, .page = 1,
+	  .old_set = RO_SET, .old_clear = RO_CLEAR,
+	  .new_set = RO_SET, .new_clear = RO_CLEAR },
+};
+
+static void change_desc(const struct change *change, char *desc)
+{
+	strscpy(desc, change->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(change, changes, change_desc);
+
+static void old_and_new(struct kunit *test, u64 *old, u64 *new)
+{
+	const struct change *change = test->param_value;
+	struct area *area = test->priv;
+
+	if (change->why == BBMCHK_SHARE && lpa2_is_enabled())
+		kunit_skip(test, "shareability is not in the descriptor (LPA2)");
+
+	*old = page_desc(area, 0, change->old_set, change->old_clear);
+	*new = page_desc(area, change->page, change->new_set,
+			 change->new_clear);
+	link_table(area);
+}
+
+/* Make it live, whatever it was, without a violation. */
+static void make_first(struct area *area, u64 val)
+{
+	store_pte(area->ptep, 0);
+	flush_page(area, 0);
+	store_pte(area->ptep, val);
+}
+
+static void change_live(struct kunit *test)
+{
+	const struct change *change = test->param_value;
+	struct area *area = test->priv;
+	unsigned int i;
+	u64 old, new;
+
+	old_and_new(test, &old, &new);
+	for (i = 0; i < ARRAY_SIZE(bbm_levels); i++) {
+		area_set_level(area, bbm_levels[i]);
+		make_first(area, old);
+		expect_none(test, area);
+
+		store_pte(area->ptep, new);
+		if (change->why == BBMCHK_SAME)
+			expect_none(test, area);
+		else
+			expect_report(test, area, BBMCHK_RULE_NO_BREAK,
+				      change->why, 0, area->va);
+	}
+}
+
+static void change_with_break_without_flush(struct kunit *test)
+{
+	const struct change *change = test->param_value;
+	struct area *area = test->priv;
+	unsigned int i;
+	u64 old, new;
+
+	old_and_new(test, &old, &new);
+	for (i = 0; i < ARRAY_SIZE(bbm_levels); i++) {
+		area_set_level(area, bbm_levels[i]);
+		make_first(area, old);
+
+		store_pte(area->ptep, 0);
+		store_pte(area->ptep, new);
+		if (change->why == BBMCHK_SAME)
+			expect_none(test, area);
+		else
+			expect_report(test, area, BBMCHK_RULE_NO_FLUSH,
+				      change->why, 0, area->va);
+	}
+}
+
+static void change_with_break_and_flush(struct kunit *test)
+{
+	struct area *area = test->priv;
+	unsigned int i;
+	u64 old, new;
+
+	old_and_new(test, &old, &new);
+	for (i = 0; i < ARRAY_SIZE(bbm_levels); i++) {
+		area_set_level(area, bbm_levels[i]);
+		make_first(area, old);
+
+		store_pte(area->ptep, 0);
+		flush_page(area, 0);
+		store_pte(area->ptep, new);
+		expect_none(test, area);
+	}
+}
+
+static void other_readonly_contents_live_is_reported(struct kunit *test)
+{
+	struct area *area = test->priv;
+
+	link_table(area);
+	*(u8 *)(page_address(area->pages + 1) + PAGE_SIZE - 1) = 1;
+	make_first(area, page_desc(area, 0, RO_SET, RO_CLEAR));
+	store_pte(area->ptep, page_desc(area, 1, RO_SET, RO_CLEAR));
+	expect_report(test, area, BBMCHK_RULE_NO_BREAK, BBMCHK_ADDR, 0,
+		      area->va);
+}
+
+/* Which flush covers a break. */
+
+static void flush_of_all_covers(struct kunit *test)
+{
+	struct area *area = test->priv;
+
+	break_page(area, 1);
+	flush_tlb_all();
+	make_other_page(area, 1);
+	expect_none(test, area);
+}
+
+static void flush_of_large_range_covers(struct kunit *test)
+{
+	struct area *area = test->priv;
+
+	break_page(area, 1);
+	flush_tlb_kernel_range(area->va, area->va + CONT_PMD_SIZE);
+	make_other_page(area, 1);
+	expect_none(test, area);
+}
+
+static void flush_of_neighbours_does_not_cover(struct kunit *test)
+{
+	struct area *area = test->priv;
+
+	break_page(area, 1);
+	flush_page(area, 0);
+	flush_page(area, 2);
+	make_other_page(area, 1);
+	expect_page_unflushed(test, area, 1);
+}
+
+static void flush_before_break_does_not_cover(struct kunit *test)
+{
+	struct area *area = test->priv;
+
+	link_table(area);
+	store_pte(area->ptep + 1, page_desc(area, 0, 0, 0));
+	flush_page(area, 1);
+	store_pte(area->ptep + 1, 0);
+	make_other_page(area, 1);
+	expect_page_unflushed(test, area, 1);
+}
+
+static void flush_of_this_cpu_does_not_cover(struct kunit *test)
+{
+	struct area *area = test->priv;
+
+	break_page(area, 1);
+	local_flush_tlb_all();
+	make_other_page(area, 1);
+	expect_page_unflushed(test, area, 1);
+}
+
+/* flush_tlb_kernel_range() rounds both ends down, to 4 KiB at that. */
+static void flush_that_ends_inside_a_page_does_not_cover_it(struct kunit *test)
+{
+	struct area *area = test->priv;
+
+	break_page(area, 1);
+	flush_tlb_kernel_range(area->va, area->va + PAGE_SIZE + 8);
+	make_other_page(area, 1);
+	expect_page_unflushed(test, area, 1);
+}
+
+static void make_in_two_steps_is_reported_once(struct kunit *test)
+{
+	struct area *area = test->priv;
+
+	break_page(area, 1);
+	make_other_page(area, 1);
+	expect_page_unflushed(test, area, 1);
+	store_pte(area->ptep + 1, page_desc(area, 1, RO_SET, RO_CLEAR));
+	expect_none(test, area);
+}
+
+/* The stale copy outlives a legal make of the same page. */
+static void stale_copy_outlives_an_equal_make(struct kunit *test)
+{
+	struct area *area = test->priv;
+
+	break_page(area, 1);
+	store_pte(area->ptep + 1, page_desc(area, 0, RO_SET, RO_CLEAR));
+	expect_none(test, area);
+	store_pte(area->ptep + 1, 0);
+	make_other_page(area, 1);
+	expect_page_unflushed(test, area, 1);
+}
+
+static void present_invalid_and_back_is_clean(struct kunit *test)
+{
+	struct area *area = test->priv;
+	u64 val = page_desc(area, 0, 0, 0);
+
+	link_table(area);
+	make_first(area, val);
+	store_pte(area->ptep, (val & ~PTE_VALID) | PTE_PRESENT_INVALID);
+	store_pte(area->ptep, val);
+	expect_none(test, area);
+}
+
+static void present_invalid_and_elsewhere_is_reported(struct kunit *test)
+{
+	struct area *area = test->priv;
+	u64 val = page_desc(area, 0, 0, 0);
+
+	link_table(area);
+	make_first(area, val);
+	store_pte(area->ptep, (val & ~PTE_VALID) | PTE_PRESENT_INVALID);
+	store_pte(area->ptep, page_desc(area, 1, 0, 0));
+	expect_page_unflushed(test, area, 0);
+}
+
+static void detached_table_is_free_to_change(struct kunit *test)
+{
+	struct area *area = test->priv;
+
+	store_pte(area->table, page_desc(area, 0, 0, 0));
+	store_pte(area->table, page_desc(area, 1, 0, 0));
+	store_pte(area->table, 0);
+	store_pte(area->table, page_desc(area, 2, 0, 0));
+	expect_none(test, area);
+
+	/* And what it held when it was linked counts from then on. */
+	link_table(area);
+	expect_none(test, area);
+	store_pte(area->table, page_desc(area, 1, 0, 0));
+	expect_report(test, area, BBMCHK_RULE_NO_BREAK, BBMCHK_ADDR, 0,
+		      area->va);
+}
+
+/* Reports come once per site; the sites are told apart by their stacks. */
+static void site_is_reported_once(struct kunit *test)
+{
+	u32 stacks[2];
+	unsigned int i, nr = ARRAY_SIZE(stacks);
+	unsigned long flags;
+	bool first[3];
+
+	/* Unrolled, the loop would be two calls, which are two sites. */
+	OPTIMIZER_HIDE_VAR(nr);
+	raw_spin_lock_irqsave(&bbmchk_lock, flags);
+	for (i = 0; i < nr; i++) {
+		stacks[i] = bbmchk_stack_save(0);
+		first[i] = bbmchk_stack_first_report(stacks[i],
+						     BBMCHK_RULE_RUN);
+	}
+	first[2] = bbmchk_stack_first_report(stacks[0], BBMCHK_RULE_NO_FLUSH);
+	raw_spin_unlock_irqrestore(&bbmchk_lock, flags);
+
+	KUNIT_EXPECT_NE(test, stacks[0], 0);
+	KUNIT_EXPECT_EQ(test, stacks[0], stacks[1]);
+	KUNIT_EXPECT_TRUE(test, first[0]);
+	KUNIT_EXPECT_FALSE(test, first[1]);
+	KUNIT_EXPECT_TRUE(test, first[2]);
+}
+
+/* A checker that has run out of room is blind: no suite may pass on that. */
+static void nothing_was_missed(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, bbmchk_stats.missed_breaks, 0);
+	KUNIT_EXPECT_EQ(test, bbmchk_stats.missed_tables, 0);
+	KUNIT_EXPECT_EQ(test, bbmchk_stats.missed_runs, 0);
+	KUNIT_EXPECT_EQ(test, bbmchk_stats.missed_stacks, 0);
+	KUNIT_EXPECT_GT(test, bbmchk_stats.stores, 0);
+	KUNIT_EXPECT_GT(test, bbmchk_stats.flushes, 0);
+}
+
+static struct kunit_case bbmchk_cases[] = {
+	KUNIT_CASE_PARAM(change_live, change_gen_params),
+	KUNIT_CASE_PARAM(change_with_break_without_flush, change_gen_params),
+	KUNIT_CASE_PARAM(change_with_break_and_flush, change_gen_params),
+	KUNIT_CASE(other_readonly_contents_live_is_reported),
+	KUNIT_CASE(flush_of_all_covers),
+	KUNIT_CASE(flush_of_large_range_covers),
+	KUNIT_CASE(flush_of_neighbours_does_not_cover),
+	KUNIT_CASE(flush_before_break_does_not_cover),
+	KUNIT_CASE(flush_of_this_cpu_does_not_cover),
+	KUNIT_CASE(flush_that_ends_inside_a_page_does_not_cover_it),
+	KUNIT_CASE(make_in_two_steps_is_reported_once),
+	KUNIT_CASE(stale_copy_outlives_an_equal_make),
+	KUNIT_CASE(present_invalid_and_back_is_clean),
+	KUNIT_CASE(present_invalid_and_elsewhere_is_reported),
+	KUNIT_CASE(detached_table_is_free_to_change),
+	KUNIT_CASE(site_is_reported_once),
+	KUNIT_CASE(nothing_was_missed),
+	{}
+};
+
+static struct kunit_suite bbmchk_suite = {
+	.name = "bbmchk",
+	.init = area_init,
+	.test_cases = bbmchk_cases,
+};
+
+kunit_test_suite(bbmchk_suite);
+
+MODULE_DESCRIPTION("Tests of the break-before-make checker");
+MODULE_LICENSE("GPL");
