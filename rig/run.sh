@@ -116,8 +116,8 @@ END {
 	print "  leaves of the linear map"
 	n = split("PUD CONT_PMD PMD CONT_PTE PTE", kinds, " ")
 	for (i = 1; i <= n; i++) {
-		kb = get("with", "leaf_kb." kinds[i])
-		if (kb != "")
+		kb = get("with", "leaf_kb." kinds[i]) + 0
+		if (kb)
 			row(sprintf("  %-9s %s", kinds[i], size(kb)),
 			    leaves("with", kinds[i], kb), leaves("without", kinds[i], kb), "")
 	}
