@@ -70,7 +70,7 @@ for f in $(files 'linux/*.[chS]' 'linux/*Kconfig' 'linux/*Makefile'); do
 done
 for f in $(files 'bench/*.[ch]' 'rig/*.[ch]' 'tests/*.[ch]'); do
 	# Programs and modules of ours, outside of the kernel's tree.
-	checkpatch --ignore FILE_PATH_CHANGES,MISSING_SIGN_OFF,PREFER_KERNEL_TYPES,CONST_STRUCT,PREFER_DEFINED_ATTRIBUTE_MACRO,CAMELCASE,ENOSYS,ARRAY_SIZE,EMBEDDED_FUNCTION_NAME \
+	checkpatch --ignore FILE_PATH_CHANGES,MISSING_SIGN_OFF,PREFER_KERNEL_TYPES,CONST_STRUCT,PREFER_DEFINED_ATTRIBUTE_MACRO,CAMELCASE,ARRAY_SIZE,EMBEDDED_FUNCTION_NAME,ENOSYS \
 		-f "$f" || found "checkpatch: $f"
 done
 for p in $(series_patches); do

@@ -126,6 +126,7 @@ static int report_linear_map(void)
 int main(void)
 {
 	struct utsname uts;
+	const char *mode;
 	char text[64];
 	int bad = 0;
 
@@ -142,6 +143,9 @@ int main(void)
 	bad |= report_lines("/proc/meminfo", "DirectMap");
 	bad |= report_lines("/proc/meminfo", "PageTables");
 	bad |= report_lines("/proc/vmstat", "direct_map");
-	bad |= report_linear_map();
+	/* The dump walks all entries, several times: too long with pages and 256G. */
+	mode = getenv("REPORT");
+	if (!mode || strcmp(mode, "quick"))
+		bad |= report_linear_map();
 	return bad ? 1 : 0;
 }
