@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Memory to map, and what the vmbatch suites know about mappings. */
+#ifndef _MM_TESTS_VMBATCH_MEM_H
+#define _MM_TESTS_VMBATCH_MEM_H
+
+#include <kunit/test.h>
+#include <linux/mm.h>
+
+/**
+ * struct vmbatch_mem - an array of pages made of blocks, freed with the test
+ * @pages: the array; a test may reorder it
+ * @nr_pages: number of @pages
+ * @blocks: the blocks behind it
+ * @nr_blocks: number of @blocks
+ */
+struct vmbatch_mem {
+	struct page **pages;
+	unsigned int nr_pages;
+	struct vmbatch_block {
+		struct page *page;
+		unsigned int order;
+	} *blocks;
+	unsigned int nr_blocks;
+};
+
+/**
+ * vmbatch_mem_alloc() - allocate an array of pages that can hold @max_pages
+ * @test: the test
+ * @max_pages: how many entries there may be
+ *
+ * Context: A test. Fails the test if there is no memory.
+ * Return: an array without pages.
+ */
+struct vmbatch_mem *vmbatch_mem_alloc(struct kunit *test,
+				      unsigned int max_pages);
+
+/**
+ * vmbatch_mem_add() - append a block, each page marked with its index
+ * @mem: the array
+ * @order: order of the block, a compound page
+ *
+ * Context: A test.
+ * Return: false if there is no such block or no room for it.
+ */
+bool vmbatch_mem_add(struct vmbatch_mem *mem, unsigned int order);
+
+/**
+ * vmbatch_mark() - mark the pages with their current index in the array
+ * @mem: the array
+ *
+ * Context: A test.
+ */
+void vmbatch_mark(struct vmbatch_mem *mem);
+
+/**
+ * vmbatch_leaf_size() - size of the leaf that maps an address
+ * @addr: address in vmalloc space, mapped or not
+ *
+ * Context: Nobody changes the mapping of @addr.
+ * Return: the size in bytes, 0 if nothing is mapped.
+ */
+unsigned long vmbatch_leaf_size(unsigned long addr);
+
+/**
+ * vmbatch_expect_mapped() - expect the array at an address, page by page
+ * @test: the test
+ * @mem: the array, marked
+ * @addr: where it should be
+ * @max_shift: log2 of the largest leaf that may be used
+ *
+ * Checks contents, translation and leaf size of every page. The leaf must be
+ * the largest one that size and alignment allow, found by trying all sizes.
+ *
+ * Context: A test.
+ */
+void vmbatch_expect_mapped(struct kunit *test, struct vmbatch_mem *mem,
+			   unsigned long addr, unsigned int max_shift);
+
+/**
+ * vmbatch_expect_unmapped() - expect that nothing is mapped
+ * @test: the test
+ * @start: first byte
+ * @end: one past the last byte
+ *
+ * Context: A test.
+ */
+void vmbatch_expect_unmapped(struct kunit *test, unsigned long start,
+			     unsigned long end);
+
+#endif /* _MM_TESTS_VMBATCH_MEM_H */

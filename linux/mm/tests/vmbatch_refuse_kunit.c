@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * KUnit tests of what vmalloc space refuses to map or unmap, and of what is
+ * left behind: nothing.
+ *
+ * The cases whose names say "warns" provoke a warning of the kernel each. The
+ * rig expects those and no others (tests/kunit/vmbatch.expect).
+ *
+ * Run them with
+ *	make test SUITES=kunit-vmbatch
+ */
+
+#include <kunit/static_stub.h>
+#include <linux/io.h>
+#include <linux/sizes.h>
+#include <linux/vmalloc.h>
+
+#include <asm/vmap-leaf.h>
+
+#include "../internal.h"
+#include "../vmap-kunit.h"
+#include "vmbatch_mem.h"
+
+/* An area of our own, so that its address is known after a failure. */
+struct area {
+	struct vm_struct *vm;
+	struct vmbatch_mem *mem;
+	unsigned long start;
+	unsigned long end;
+};
+
+static void area_free(void *data)
+{
+	free_vm_area(data);
+}
+
+static struct area area_of(struct kunit *test, unsigned int order,
+			   unsigned int nr_blocks)
+{
+	struct area area = {};
+	unsigned int i;
+
+	area.mem = vmbatch_mem_alloc(test, nr_blocks << order);
+	for (i = 0; i < nr_blocks; i++)
+		if (!vmbatch_mem_add(area.mem, order))
+			kunit_skip(test, "no block of order %u", order);
+	vmbatch_mark(area.mem);
+
+	/* VM_IOREMAP areas are aligned to their size. */
+	area.vm = __get_vm_area_caller(area.mem->nr_pages * PAGE_SIZE,
+				       VM_IOREMAP, VMALLOC_START, VMALLOC_END,
+				       __builtin_return_address(0));
+	KUNIT_ASSERT_NOT_NULL(test, area.vm);
+	KUNIT_ASSERT_EQ(test, 0,
+			kunit_add_action_or_reset(test, area_free, area.vm));
+	area.start = (unsigned long)area.vm->addr;
+	area.end = area.start + area.mem->nr_pages * PAGE_SIZE;
+
+	return area;
+}
+
+static int area_map(struct area *area, unsigned int max_shift)
+{
+	return vmap_pages_range_noflush(area->start, area->end, PAGE_KERNEL,
+					area->mem->pages, max_shift);
+}
+
+/* How many tables of which level may be had. */
+static unsigned int tables_left;
+static unsigned int table_shift;
+
+static bool no_table(unsigned int shift)
+{
+	return shift == table_shift && !tables_left--;
+}
+
+/* Fail the first, the second, ... until mapping succeeds. */
+static void expect_all_or_nothing(struct kunit *test, struct area *area,
+				  unsigned int max_shift)
+{
+	unsigned int fail;
+	int ret;
+
+	for (fail = 0; fail < 16; fail++) {
+		tables_left = fail;
+		ret = area_map(area, max_shift);
+		if (!ret)
+			break;
+		KUNIT_EXPECT_EQ(test, ret, -ENOMEM);
+		vmbatch_expect_unmapped(test, area->start, area->end);
+	}
+	/* At least one was asked for, and with all of them it works. */
+	KUNIT_EXPECT_GT(test, fail, 0);
+	KUNIT_ASSERT_EQ(test, ret, 0);
+	vmbatch_expect_mapped(test, area->mem, area->start, max_shift);
+	vunmap_range(area->start, area->end);
+}
+
+static const struct level {
+	const char *name;
+	unsigned int shift;
+} levels[] = {
+	{ "pte", PAGE_SHIFT },
+	{ "pmd", PMD_SHIFT },
+	{ "pud", PUD_SHIFT },
+	{ "p4d", P4D_SHIFT },
+};
+
+static void level_desc(const struct level *level, char *desc)
+{
+	strscpy(desc, level->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(level, levels, level_desc);
+
+static void map_table_fails_maps_nothing(struct kunit *test)
+{
+	const struct level *level = test->param_value;
+	/* Three PTE tables with 4K pages, one otherwise. */
+	struct area area = area_of(test, 8, 6);
+
+	table_shift = level->shift;
+	kunit_activate_static_stub(test, vmap_no_table, no_table);
+	expect_all_or_nothing(test, &area, PAGE_SHIFT);
+}
+
+static void vmap_no_table_returns_null(struct kunit *test)
+{
+	struct vmbatch_mem *mem = vmbatch_mem_alloc(test, 3);
+	void *addr;
+
+	while (mem->nr_pages < 3)
+		KUNIT_ASSERT_TRUE(test, vmbatch_mem_add(mem, 0));
+	addr = vmap(mem->pages, 3, VM_MAP, PAGE_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, addr);
+	vunmap(addr);
+
+	table_shift = PAGE_SHIFT;
+	kunit_activate_static_stub(test, vmap_no_table, no_table);
+	tables_left = 0;
+	KUNIT_EXPECT_NULL(test, vmap(mem->pages, 3, VM_MAP, PAGE_KERNEL));
+	tables_left = 0;
+	KUNIT_EXPECT_NULL(test, vm_map_ram(mem->pages, 3, NUMA_NO_NODE));
+	tables_left = 0;
+	KUNIT_EXPECT_NULL(test, (__force void *)generic_ioremap_prot(SZ_256M, SZ_4K,
+								     PAGE_KERNEL));
+}
+
+static void map_bad_range_is_refused(struct kunit *test)
+{
+	struct area area = area_of(test, 0, 4);
+	struct page **pages = area.mem->pages;
+	static const struct {
+		long start;
+		long end;
+	} bad[] = {
+		{ 0, 0 },
+		{ 2 * PAGE_SIZE, PAGE_SIZE },
+		{ 1, PAGE_SIZE },
+		{ 0, PAGE_SIZE + 1 },
+		{ 0, PAGE_SIZE - 1 },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(bad); i++)
+		KUNIT_EXPECT_EQ(test, -EINVAL,
+				vmap_pages_range_noflush(area.start + bad[i].start,
+							 area.start + bad[i].end,
+							 PAGE_KERNEL, pages,
+							 PAGE_SHIFT));
+	vmbatch_expect_unmapped(test, area.start, area.end);
+}
+
+static void vmap_bad_count_returns_null(struct kunit *test)
+{
+	struct vmbatch_mem *mem = vmbatch_mem_alloc(test, 1);
+
+	KUNIT_ASSERT_TRUE(test, vmbatch_mem_add(mem, 0));
+	KUNIT_EXPECT_NULL(test, vmap(mem->pages, 0, VM_MAP, PAGE_KERNEL));
+	KUNIT_EXPECT_NULL(test, vmap(mem->pages, UINT_MAX, VM_MAP, PAGE_KERNEL));
+}
+
+static void ioremap_bad_size_returns_null(struct kunit *test)
+{
+	phys_addr_t phys = SZ_256M;
+
+	KUNIT_EXPECT_NULL(test, (__force void *)generic_ioremap_prot(phys, 0,
+								     PAGE_KERNEL));
+	KUNIT_EXPECT_NULL(test, (__force void *)generic_ioremap_prot(phys, SIZE_MAX,
+								     PAGE_KERNEL));
+	KUNIT_EXPECT_NULL(test, (__force void *)generic_ioremap_prot(0, SIZE_MAX,
+								     PAGE_KERNEL));
+}
+
+/* Address space for the area and its guard page, but for no alignment. */
+static void area_in_short_space_is_less_aligned(struct kunit *test)
+{
+	struct vm_struct *whole, *area;
+	unsigned long start;
+
+	whole = get_vm_area(SZ_8M, VM_MAP);
+	KUNIT_ASSERT_NOT_NULL(test, whole);
+	start = ALIGN((unsigned long)whole->addr, SZ_2M) + PAGE_SIZE;
+	free_vm_area(whole);
+	vm_unmap_aliases();
+
+	area = __get_vm_area_caller(SZ_2M, VM_IOREMAP, start,
+				    start + SZ_2M + PAGE_SIZE,
+				    __builtin_return_address(0));
+	KUNIT_ASSERT_NOT_NULL(test, area);
+	KUNIT_EXPECT_EQ(test, (unsigned long)area->addr, start);
+
+	/* It is full now. */
+	KUNIT_EXPECT_NULL(test, __get_vm_area_caller(SZ_2M, VM_IOREMAP, start,
+						     start + SZ_2M + PAGE_SIZE,
+						     __builtin_return_address(0)));
+	free_vm_area(area);
+}
+
+/* Each of the cases below makes the kernel warn, as its name says. */
+
+static void map_null_entry_warns_maps_nothing(struct kunit *test)
+{
+	struct area area = area_of(test, 8, 2);
+
+	area.mem->pages[300] = NULL;
+	KUNIT_EXPECT_EQ(test, -ENOMEM,
+			area_map(&area, arch_vmap_pages_max_shift()));
+	vmbatch_expect_unmapped(test, area.start, area.end);
+}
+
+static void vmap_null_entry_warns_returns_null(struct kunit *test)
+{
+	struct vmbatch_mem *mem = vmbatch_mem_alloc(test, 2);
+
+	KUNIT_ASSERT_TRUE(test, vmbatch_mem_add(mem, 0));
+	KUNIT_EXPECT_NULL(test, vmap(mem->pages, 2, VM_MAP, PAGE_KERNEL));
+}
+
+static void map_without_memmap_warns_maps_nothing(struct kunit *test)
+{
+	struct area area = area_of(test, 0, 4);
+	unsigned long pfn = PHYS_PFN(SZ_256M);
+
+	if (!IS_ENABLED(CONFIG_SPARSEMEM_VMEMMAP) || pfn_valid(pfn))
+		kunit_skip(test, "no page without memmap is known");
+	area.mem->pages[2] = pfn_to_page(pfn);
+	KUNIT_EXPECT_EQ(test, -EINVAL, area_map(&area, PAGE_SHIFT));
+	vmbatch_expect_unmapped(test, area.start, area.end);
+}
+
+static void map_twice_warns_keeps_the_first(struct kunit *test)
+{
+	struct area area = area_of(test, 8, 1);
+	unsigned long middle = area.start + 100 * PAGE_SIZE;
+
+	KUNIT_ASSERT_EQ(test, 0,
+			vmap_pages_range_noflush(middle, middle + PAGE_SIZE,
+						 PAGE_KERNEL,
+						 area.mem->pages + 100,
+						 PAGE_SHIFT));
+	KUNIT_EXPECT_EQ(test, -EBUSY, area_map(&area, PAGE_SHIFT));
+	vmbatch_expect_unmapped(test, area.start, middle);
+	KUNIT_EXPECT_PTR_EQ(test, area.mem->pages[100],
+			    vmalloc_to_page((void *)middle));
+	vmbatch_expect_unmapped(test, middle + PAGE_SIZE, area.end);
+}
+
+static void unmap_part_of_leaf_warns_keeps_it(struct kunit *test)
+{
+	unsigned int shift = arch_vmap_pte_supported_shift(~0UL);
+	unsigned int order = shift - PAGE_SHIFT;
+	struct area area;
+
+	if (shift == PAGE_SHIFT)
+		kunit_skip(test, "no leaf between page and block");
+	area = area_of(test, order, 2);
+	KUNIT_ASSERT_EQ(test, 0, area_map(&area, shift));
+	vmbatch_expect_mapped(test, area.mem, area.start, shift);
+
+	/* The second half of one leaf, the first half of the next. */
+	vunmap_range(area.start + (1UL << (shift - 1)),
+		     area.end - (1UL << (shift - 1)));
+	vmbatch_expect_mapped(test, area.mem, area.start, shift);
+	vunmap_range(area.start, area.end);
+	vmbatch_expect_unmapped(test, area.start, area.end);
+}
+
+static void unmap_part_of_block_warns_keeps_it(struct kunit *test)
+{
+	unsigned int order = PMD_SHIFT - PAGE_SHIFT;
+	struct area area;
+
+	if (order > MAX_PAGE_ORDER || arch_vmap_pages_max_shift() < PMD_SHIFT)
+		kunit_skip(test, "no blocks here");
+	area = area_of(test, order, 2);
+	KUNIT_ASSERT_EQ(test, 0, area_map(&area, PMD_SHIFT));
+	vunmap_range(area.start + PAGE_SIZE, area.start + PMD_SIZE);
+	vunmap_range(area.end - PMD_SIZE, area.end - PAGE_SIZE);
+	vmbatch_expect_mapped(test, area.mem, area.start, PMD_SHIFT);
+	vunmap_range(area.start, area.end);
+	vmbatch_expect_unmapped(test, area.start, area.end);
+}
+
+static struct kunit_case vmbatch_refuse_cases[] = {
+	KUNIT_CASE_PARAM(map_table_fails_maps_nothing, level_gen_params),
+	KUNIT_CASE(vmap_no_table_returns_null),
+	KUNIT_CASE(map_bad_range_is_refused),
+	KUNIT_CASE(vmap_bad_count_returns_null),
+	KUNIT_CASE(ioremap_bad_size_returns_null),
+	KUNIT_CASE(area_in_short_space_is_less_aligned),
+	KUNIT_CASE(map_null_entry_warns_maps_nothing),
+	KUNIT_CASE(vmap_null_entry_warns_returns_null),
+	KUNIT_CASE(map_without_memmap_warns_maps_nothing),
+	KUNIT_CASE(map_twice_warns_keeps_the_first),
+	KUNIT_CASE(unmap_part_of_leaf_warns_keeps_it),
+	KUNIT_CASE(unmap_part_of_block_warns_keeps_it),
+	{}
+};
+
+static struct kunit_suite vmbatch_refuse_suite = {
+	.name = "vmbatch_refuse",
+	.test_cases = vmbatch_refuse_cases,
+};
+
+kunit_test_suite(vmbatch_refuse_suite);
