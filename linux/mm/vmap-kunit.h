@@ -3,16 +3,17 @@
 #ifndef _MM_VMAP_KUNIT_H
 #define _MM_VMAP_KUNIT_H
 
-#include <linux/pgtable.h>
+#include <linux/types.h>
 
 #if IS_ENABLED(CONFIG_KUNIT)
-/*
- * The allocations of the mapper, for tests to redirect. Each returns the entry
- * of @addr in the table below the given entry, or NULL without memory.
+/**
+ * vmap_no_table() - fail the allocation of a page table; for tests to redirect
+ * @shift: log2 of what an entry of the table maps
+ *
+ * Context: The mapper is about to descend into the table.
+ * Return: true to fail.
  */
-pte_t *vmap_pte_alloc(pmd_t *pmd, unsigned long addr, pgtbl_mod_mask *mask);
-pmd_t *vmap_pmd_alloc(pud_t *pud, unsigned long addr, pgtbl_mod_mask *mask);
-pud_t *vmap_pud_alloc(p4d_t *p4d, unsigned long addr, pgtbl_mod_mask *mask);
+bool vmap_no_table(unsigned int shift);
 #endif
 
 #endif /* _MM_VMAP_KUNIT_H */

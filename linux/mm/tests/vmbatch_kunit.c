@@ -216,7 +216,7 @@ static void vmap_repeated_page_maps_it_each_time(struct kunit *test)
 /* As a driver does that takes 64 KiB and 1 MiB blocks while there are any. */
 static void vmap_128m_descending_maps_every_page(struct kunit *test)
 {
-	static const unsigned int orders[] = { 8, 4, 0 };
+	static const unsigned int sizes[] = { 8, 4, 0 };
 	const unsigned int nr = SZ_128M >> PAGE_SHIFT;
 	struct vmbatch_mem *mem;
 	unsigned int i;
@@ -225,14 +225,14 @@ static void vmap_128m_descending_maps_every_page(struct kunit *test)
 	if (totalram_pages() < 3 * nr)
 		kunit_skip(test, "needs 384 MiB of memory");
 	mem = vmbatch_mem_alloc(test, nr);
-	for (i = 0; i < ARRAY_SIZE(orders); i++) {
+	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
 		/* Leave something for the smaller orders. */
 		unsigned int target = nr - (nr >> (3 * (i + 1)));
 
-		if (orders[i] == 0)
+		if (sizes[i] == 0)
 			target = nr;
-		while (mem->nr_pages + (1U << orders[i]) <= target)
-			if (!vmbatch_mem_add(mem, orders[i]))
+		while (mem->nr_pages + (1U << sizes[i]) <= target)
+			if (!vmbatch_mem_add(mem, sizes[i]))
 				break;
 	}
 	KUNIT_ASSERT_EQ(test, mem->nr_pages, nr);
@@ -297,15 +297,26 @@ static void sparse_area_stays_pages(struct kunit *test)
 	free_vm_area(area);
 }
 
+static const unsigned int orders[] = { 0, 1, 4, 5, 8, 9, 10 };
+
+static void order_desc(const unsigned int *order, char *desc)
+{
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "order %u", *order);
+}
+
+KUNIT_ARRAY_PARAM(order, orders, order_desc);
+
 static void ioremap_range_maps_largest_leaves(struct kunit *test)
 {
-	struct vmbatch_mem *mem = layout_mem(test);
-	unsigned long size = mem->nr_pages * PAGE_SIZE;
+	const unsigned int *order = test->param_value;
+	struct vmbatch_mem *mem = vmbatch_mem_alloc(test, 1U << *order);
+	unsigned long size = PAGE_SIZE << *order;
 	struct vm_struct *area;
 	unsigned long addr;
 
-	if (mem->nr_blocks != 1)
-		kunit_skip(test, "one block only");
+	if (!vmbatch_mem_add(mem, *order))
+		kunit_skip(test, "no block of order %u", *order);
+	vmbatch_mark(mem);
 	area = __get_vm_area_caller(size, VM_IOREMAP, VMALLOC_START,
 				    VMALLOC_END, __builtin_return_address(0));
 	KUNIT_ASSERT_NOT_NULL(test, area);
@@ -421,7 +432,7 @@ static struct kunit_case vmbatch_cases[] = {
 	KUNIT_CASE(vmap_vm_alloc_stays_pages),
 	KUNIT_CASE_PARAM(map_ram_maps_every_page, layout_gen_params),
 	KUNIT_CASE(sparse_area_stays_pages),
-	KUNIT_CASE_PARAM(ioremap_range_maps_largest_leaves, layout_gen_params),
+	KUNIT_CASE_PARAM(ioremap_range_maps_largest_leaves, order_gen_params),
 	KUNIT_CASE(vmalloc_huge_uses_large_leaves),
 	KUNIT_CASE(vmalloc_plain_stays_pages),
 	KUNIT_CASE(unmap_whole_leaf_spares_neighbours),

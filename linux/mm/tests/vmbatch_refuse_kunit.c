@@ -65,30 +65,13 @@ static int area_map(struct area *area, unsigned int max_shift)
 					area->mem->pages, max_shift);
 }
 
-/* Which of the allocations that follow fails; the others are done as usual. */
-static unsigned int allocs_left;
+/* How many tables of which level may be had. */
+static unsigned int tables_left;
+static unsigned int table_shift;
 
-static pte_t *failing_pte_alloc(pmd_t *pmd, unsigned long addr,
-				pgtbl_mod_mask *mask)
+static bool no_table(unsigned int shift)
 {
-	if (!allocs_left--)
-		return NULL;
-	if (pmd_none(*pmd) && __pte_alloc_kernel(pmd))
-		return NULL;
-
-	return pte_offset_kernel(pmd, addr);
-}
-
-static pmd_t *failing_pmd_alloc(pud_t *pud, unsigned long addr,
-				pgtbl_mod_mask *mask)
-{
-	return allocs_left-- ? pmd_alloc(&init_mm, pud, addr) : NULL;
-}
-
-static pud_t *failing_pud_alloc(p4d_t *p4d, unsigned long addr,
-				pgtbl_mod_mask *mask)
-{
-	return allocs_left-- ? pud_alloc(&init_mm, p4d, addr) : NULL;
+	return shift == table_shift && !tables_left--;
 }
 
 /* Fail the first, the second, ... until mapping succeeds. */
@@ -99,7 +82,7 @@ static void expect_all_or_nothing(struct kunit *test, struct area *area,
 	int ret;
 
 	for (fail = 0; fail < 16; fail++) {
-		allocs_left = fail;
+		tables_left = fail;
 		ret = area_map(area, max_shift);
 		if (!ret)
 			break;
@@ -113,34 +96,32 @@ static void expect_all_or_nothing(struct kunit *test, struct area *area,
 	vunmap_range(area->start, area->end);
 }
 
-static void map_pte_table_fails_maps_nothing(struct kunit *test)
+static const struct level {
+	const char *name;
+	unsigned int shift;
+} levels[] = {
+	{ "pte", PAGE_SHIFT },
+	{ "pmd", PMD_SHIFT },
+	{ "pud", PUD_SHIFT },
+	{ "p4d", P4D_SHIFT },
+};
+
+static void level_desc(const struct level *level, char *desc)
 {
-	/* Two PTE tables and more with 4K pages; one elsewhere. */
+	strscpy(desc, level->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(level, levels, level_desc);
+
+static void map_table_fails_maps_nothing(struct kunit *test)
+{
+	const struct level *level = test->param_value;
+	/* Three PTE tables with 4K pages, one otherwise. */
 	struct area area = area_of(test, 8, 6);
 
-	kunit_activate_static_stub(test, vmap_pte_alloc, failing_pte_alloc);
+	table_shift = level->shift;
+	kunit_activate_static_stub(test, vmap_no_table, no_table);
 	expect_all_or_nothing(test, &area, PAGE_SHIFT);
-}
-
-static void map_pmd_table_fails_maps_nothing(struct kunit *test)
-{
-	struct area area = area_of(test, 4, 2);
-
-	kunit_activate_static_stub(test, vmap_pmd_alloc, failing_pmd_alloc);
-	expect_all_or_nothing(test, &area, PAGE_SHIFT);
-}
-
-static void map_pud_table_fails_maps_nothing(struct kunit *test)
-{
-	struct area area = area_of(test, 4, 2);
-
-	kunit_activate_static_stub(test, vmap_pud_alloc, failing_pud_alloc);
-	expect_all_or_nothing(test, &area, PAGE_SHIFT);
-}
-
-static pte_t *no_pte_alloc(pmd_t *pmd, unsigned long addr, pgtbl_mod_mask *mask)
-{
-	return NULL;
 }
 
 static void vmap_no_table_returns_null(struct kunit *test)
@@ -154,10 +135,15 @@ static void vmap_no_table_returns_null(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, addr);
 	vunmap(addr);
 
-	kunit_activate_static_stub(test, vmap_pte_alloc, no_pte_alloc);
+	table_shift = PAGE_SHIFT;
+	kunit_activate_static_stub(test, vmap_no_table, no_table);
+	tables_left = 0;
 	KUNIT_EXPECT_NULL(test, vmap(mem->pages, 3, VM_MAP, PAGE_KERNEL));
+	tables_left = 0;
 	KUNIT_EXPECT_NULL(test, vm_map_ram(mem->pages, 3, NUMA_NO_NODE));
-	KUNIT_EXPECT_NULL(test, ioremap(page_to_phys(mem->pages[0]), 0));
+	tables_left = 0;
+	KUNIT_EXPECT_NULL(test, (__force void *)generic_ioremap_prot(SZ_256M, SZ_4K,
+								     PAGE_KERNEL));
 }
 
 static void map_bad_range_is_refused(struct kunit *test)
@@ -317,9 +303,7 @@ static void unmap_part_of_block_warns_keeps_it(struct kunit *test)
 }
 
 static struct kunit_case vmbatch_refuse_cases[] = {
-	KUNIT_CASE(map_pte_table_fails_maps_nothing),
-	KUNIT_CASE(map_pmd_table_fails_maps_nothing),
-	KUNIT_CASE(map_pud_table_fails_maps_nothing),
+	KUNIT_CASE_PARAM(map_table_fails_maps_nothing, level_gen_params),
 	KUNIT_CASE(vmap_no_table_returns_null),
 	KUNIT_CASE(map_bad_range_is_refused),
 	KUNIT_CASE(vmap_bad_count_returns_null),
