@@ -407,7 +407,7 @@ enum bbmchk_why bbmchk_compare_stale(const struct bbmchk_stale *stale, u64 new,
  * @place: of its first entry
  * @task: who is changing it; NULL: slot is free
  * @in_task: in task context
- * @stack: of the last store
+ * @stack: of the first store
  */
 struct bbmchk_run {
 	struct bbmchk_place place;
@@ -438,11 +438,11 @@ static inline unsigned int bbmchk_run_length(unsigned int level)
 /**
  * bbmchk_run_touch() - an entry of a contiguous run is about to be stored
  * @place: of the entry
- * @stack: of the store
  *
  * Context: bbmchk_lock held.
+ * Return: the run; without a stack if the change begins with this store.
  */
-void bbmchk_run_touch(const struct bbmchk_place *place, u32 stack);
+struct bbmchk_run *bbmchk_run_touch(const struct bbmchk_place *place);
 
 /**
  * bbmchk_run_moved_on() - is there a run that this context left behind?

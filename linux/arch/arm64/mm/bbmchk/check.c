@@ -274,6 +274,7 @@ static bool check_store(struct store *store, struct bbmchk_report *report)
 	unsigned int level = place->level;
 	u64 old = store->old, new = store->new;
 	bool found = false, holes = false;
+	struct bbmchk_run *run;
 
 	/* What was stale before; what this store makes stale comes after. */
 	if (bbmchk_valid(new))
@@ -290,8 +291,11 @@ static bool check_store(struct store *store, struct bbmchk_report *report)
 
 	if (bbmchk_run_length(level) > 1 &&
 	    ((bbmchk_is_leaf(old, level) && (old & PTE_CONT)) ||
-	     (bbmchk_is_leaf(new, level) && (new & PTE_CONT))))
-		bbmchk_run_touch(place, store_stack(store));
+	     (bbmchk_is_leaf(new, level) && (new & PTE_CONT)))) {
+		run = bbmchk_run_touch(place);
+		if (!run->stack)
+			run->stack = store_stack(store);
+	}
 
 	return found;
 }

@@ -111,13 +111,21 @@ bool bbmchk_same_contents(u64 old, u64 new, unsigned int level)
 /* Set when the first secondary CPU is about to start. */
 static bool others_started;
 
-/* The CPU that is alone on the kernel's tables, or -1. */
+/* The CPU that is alone on the kernel's tables, or -1, and its level. */
 static int alone_cpu = -1;
+static unsigned int alone_level;
+
+/* Reading ID registers may be slow: a hypervisor may trap it. */
+static unsigned int level_of_this_cpu(void)
+{
+	return cpu_supports_bbml2_noabort() ? 2 : 0;
+}
 
 void bbmchk_set_alone(bool alone)
 {
 	lockdep_assert_preemption_disabled();
 
+	alone_level = level_of_this_cpu();
 	WRITE_ONCE(alone_cpu, alone ? smp_processor_id() : -1);
 }
 
@@ -132,14 +140,14 @@ unsigned int bbmchk_bbm_level(unsigned long va)
 
 	/* Exception: all others are parked, and will come back with no TLB. */
 	if (READ_ONCE(alone_cpu) == raw_smp_processor_id())
-		return cpu_supports_bbml2_noabort() ? 2 : 0;
+		return alone_level;
 
 	if (system_capabilities_finalized())
 		return system_supports_bbml2_noabort() ? 2 : 0;
 
 	/* Exception: the boot CPU alone; what it can do is enough. */
 	if (!READ_ONCE(others_started))
-		return cpu_supports_bbml2_noabort() ? 2 : 0;
+		return level_of_this_cpu();
 
 	return 0;
 }

@@ -61,7 +61,7 @@ static bool in_run(const struct bbmchk_run *run,
 		bbmchk_run_length(run->place.level);
 }
 
-void bbmchk_run_touch(const struct bbmchk_place *place, u32 stack)
+struct bbmchk_run *bbmchk_run_touch(const struct bbmchk_place *place)
 {
 	unsigned int length = bbmchk_run_length(place->level);
 	struct bbmchk_run *run, *slot = NULL;
@@ -90,9 +90,13 @@ void bbmchk_run_touch(const struct bbmchk_place *place, u32 stack)
 	}
 
 	/* Two who change one run: the later one is to leave it consistent. */
-	run->task = current;
-	run->in_task = in_task();
-	run->stack = stack;
+	if (!is_mine(run)) {
+		run->task = current;
+		run->in_task = in_task();
+		run->stack = 0;
+	}
+
+	return run;
 }
 
 void bbmchk_run_forget(const u64 *table)
