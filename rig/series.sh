@@ -46,6 +46,8 @@ done
 
 # 2. The thin base.
 git_plain init -q -b base "$thin"
+# The kernel's own rules for what a hunk header names, which build/linux has.
+printf '%s\n' '*.[chS] diff=cpp' > "$thin/.git/info/attributes"
 for p in $(series_patches); do
 	[ -f "$TOP/patches/$p" ] || die "patches/series names $p, which is not there"
 	sed -n 's,^diff --git a/\(.*\) b/.*,\1,p' "$TOP/patches/$p"
