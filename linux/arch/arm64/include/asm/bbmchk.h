@@ -56,17 +56,6 @@ u64 bbmchk_flush_begin(void);
 void bbmchk_flush_end(u64 ticket, enum bbmchk_flush what, unsigned long start,
 		      unsigned long end);
 
-/**
- * bbmchk_set_alone() - is this CPU the only one that uses the kernel's tables?
- * @alone: true when all others have left them, with nothing in their TLBs;
- *	false before the first comes back, when all TLBs have been flushed
- *
- * While it is, what this CPU can do counts, not what all of them can do.
- *
- * Context: Not preemptible, while @alone lasts.
- */
-void bbmchk_set_alone(bool alone);
-
 #else
 
 static inline void bbmchk_init(void)
@@ -81,10 +70,6 @@ static __always_inline u64 bbmchk_flush_begin(void)
 static __always_inline void bbmchk_flush_end(u64 ticket, enum bbmchk_flush what,
 					     unsigned long start,
 					     unsigned long end)
-{
-}
-
-static inline void bbmchk_set_alone(bool alone)
 {
 }
 

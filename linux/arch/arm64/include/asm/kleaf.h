@@ -184,7 +184,8 @@ int __must_check kleaf_set_direct_map_noflush(struct page *page,
  * Context: Process context, may sleep. Takes kleaf_lock and, through
  *	vm_unmap_aliases(), the locks of vmalloc.
  * Return: 0 or an error as kleaf_split(); -EINVAL also if the pages are not all
- *	in @area. On error no attribute is changed.
+ *	in @area, or if @area has large leaves that cannot be split now. On error
+ *	no attribute is changed.
  */
 int __must_check kleaf_change_vm_area(struct vm_struct *area,
 				      unsigned long start,
@@ -216,6 +217,18 @@ void kleaf_linear_map_created(void);
  * Context: Boot, one CPU, create_idmap().
  */
 void kleaf_map_park_flag(void);
+
+/**
+ * kleaf_cpu_is_alone() - is this CPU the only one that uses the kernel's tables?
+ *
+ * So it is while the linear map is repainted: all others are parked in the
+ * identity map, and flush their TLBs before they come back. What this CPU can
+ * do counts then, not what all of them can do.
+ *
+ * Context: Any.
+ * Return: true on the CPU that repaints, until it has flushed all TLBs.
+ */
+bool kleaf_cpu_is_alone(void);
 
 /**
  * kleaf_account_range() - add a range of the linear map to the DirectMap lines
@@ -293,6 +306,11 @@ static inline bool kleaf_force_pte_map(void)
 static inline void kleaf_linear_map_created(void) { }
 
 static inline void kleaf_map_park_flag(void) { }
+
+static inline bool kleaf_cpu_is_alone(void)
+{
+	return false;
+}
 
 static inline void kleaf_account_range(unsigned long start, unsigned long end,
 				       int sign)

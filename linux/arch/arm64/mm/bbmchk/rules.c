@@ -22,6 +22,7 @@
 
 #include <asm/bbml2.h>
 #include <asm/cpufeature.h>
+#include <asm/kleaf.h>
 
 #include "bbmchk.h"
 
@@ -111,22 +112,21 @@ bool bbmchk_same_contents(u64 old, u64 new, unsigned int level)
 /* Set when the first secondary CPU is about to start. */
 static bool others_started;
 
-/* The CPU that is alone on the kernel's tables, or -1, and its level. */
-static int alone_cpu = -1;
-static unsigned int alone_level;
-
 /* Reading ID registers may be slow: a hypervisor may trap it. */
 static unsigned int level_of_this_cpu(void)
 {
 	return cpu_supports_bbml2_noabort() ? 2 : 0;
 }
 
-void bbmchk_set_alone(bool alone)
+/* The same for the CPU that repaints the linear map, which stores a lot. */
+static unsigned int level_alone(void)
 {
-	lockdep_assert_preemption_disabled();
+	static int level = -1;
 
-	alone_level = level_of_this_cpu();
-	WRITE_ONCE(alone_cpu, alone ? smp_processor_id() : -1);
+	if (level < 0)
+		level = level_of_this_cpu();
+
+	return level;
 }
 
 unsigned int bbmchk_bbm_level(unsigned long va)
@@ -139,8 +139,8 @@ unsigned int bbmchk_bbm_level(unsigned long va)
 		return test_level;
 
 	/* Exception: all others are parked, and will come back with no TLB. */
-	if (READ_ONCE(alone_cpu) == raw_smp_processor_id())
-		return alone_level;
+	if (kleaf_cpu_is_alone())
+		return level_alone();
 
 	if (system_capabilities_finalized())
 		return system_supports_bbml2_noabort() ? 2 : 0;

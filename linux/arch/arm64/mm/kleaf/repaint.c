@@ -37,6 +37,14 @@
  */
 static u32 kleaf_park_flag = 1;
 
+/* See kleaf_cpu_is_alone(). */
+static int alone_cpu = -1;
+
+bool kleaf_cpu_is_alone(void)
+{
+	return READ_ONCE(alone_cpu) == raw_smp_processor_id();
+}
+
 static u8 kleaf_park_ptes[IDMAP_LEVELS - 1][PAGE_SIZE] __aligned(PAGE_SIZE) __ro_after_init;
 
 void __init kleaf_map_park_flag(void)
@@ -136,8 +144,10 @@ static int __init repaint_cpu(void *data)
 	/* Partner of the STXR in idmap_kleaf_park(): everybody is off the map. */
 	smp_cond_load_acquire(&kleaf_park_flag, VAL == num_online_cpus());
 
+	WRITE_ONCE(alone_cpu, repaint->boot_cpu);
 	repaint->ret = visit_linear_ranges(split_range, &repaint->tables);
 	flush_tlb_all();
+	WRITE_ONCE(alone_cpu, -1);
 
 	/* Partner of the LDXR in idmap_kleaf_park(), after the TLBI is done. */
 	smp_store_release(&kleaf_park_flag, 0);

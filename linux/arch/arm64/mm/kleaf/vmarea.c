@@ -149,6 +149,10 @@ static int split_all(struct kleaf_range *area, struct alias *alias,
 	int ret;
 
 	ret = kleaf_split_locked(area, tables);
+	/* Only areas made for large leaves have any: not one for set_memory. */
+	if (ret == -EOPNOTSUPP || ret == -EBUSY)
+		return -EINVAL;
+
 	while (!ret && (run = alias_next(alias, &iter))) {
 		if (!kleaf_is_split(run, near))
 			ret = kleaf_split_locked(run, tables);
