@@ -227,7 +227,8 @@ run_boot() {
 	if [ -n "$HOST" ]; then
 		say "$job"
 		rc=0
-		(cd "$TOP" && CONFIG=$2 timeout -k 5 "$TIMEOUT" \
+		# make exports CPUS, which means something else to boot.sh.
+		(cd "$TOP" && CPUS='' CONFIG=$2 timeout -k 5 "$TIMEOUT" \
 			"$TESTS/$1/$HOST") \
 			> "$dir/console" 2> "$dir/console.err" < /dev/null || rc=$?
 		ended=
