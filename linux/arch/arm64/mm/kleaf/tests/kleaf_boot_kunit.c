@@ -44,8 +44,8 @@ struct attempt {
 static struct attempt on_one_cpu, again_with_secondaries, with_secondaries;
 
 static struct page *block;
-static const unsigned int block_order = MIN(PMD_SHIFT - PAGE_SHIFT,
-					    MAX_PAGE_ORDER);
+/* Four CONT_PTE leaves: the two pages below lie in different ones. */
+static const unsigned int block_order = CONT_PTE_SHIFT - PAGE_SHIFT + 2;
 static const unsigned int first_page = 5;
 /* In another leaf than first_page, whatever was split for that. */
 static const unsigned int other_page = 2 * CONT_PTES + 5;
@@ -80,7 +80,7 @@ static int secondary_online(unsigned int cpu)
 
 static int __init kleaf_boot_early(void)
 {
-	block = alloc_pages(GFP_KERNEL, block_order);
+	block = alloc_pages(GFP_KERNEL | __GFP_NOWARN, block_order);
 	if (!block)
 		return 0;
 
