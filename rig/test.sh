@@ -210,8 +210,12 @@ report() {
 	if [ "$rc" = 0 ]; then
 		echo "ok $number $1"
 	else
+		# What KUnit says of an expectation stands before its verdict.
+		grep -A 4 -E 'EXPECTATION FAILED|ASSERTION FAILED' "$OUT/$1/console" \
+			2>/dev/null | head -n 25 | sed 's/^/    # /'
 		echo "not ok $number $1"
 		echo "# see $OUT/$1/"
+		sed -n "s/^fail \([^#]*\)/# failed: $1: \1/p" "$2" >> "$OUT/failed"
 	fi
 }
 
@@ -292,6 +296,7 @@ done
 rm -rf "$OUT"
 mkdir -p "$OUT"
 : > "$OUT/count"
+: > "$OUT/failed"
 for s in $suites; do
 	boots "$s"
 done | grep -E "$ONLY" > "$OUT/boots" || die "no boot matches ONLY=$ONLY"
@@ -326,6 +331,7 @@ done
 
 # shellcheck disable=SC2046 # three numbers
 set -- $(awk '{ p += $1; f += $2; s += $3 } END { print p + 0, f + 0, s + 0 }' "$OUT/count")
+head -n 50 "$OUT/failed"
 echo "# $(($(date +%s) - begin)) s; consoles and results are in $OUT"
 echo "$1 passed, $2 failed, $3 skipped"
 [ "$2" = 0 ] && [ "$1" -gt 0 ]

@@ -98,6 +98,7 @@ said report_fails "^not ok [0-9]+ reports\."
 said report_listed_passes "^ok [0-9]+ reports_listed\."
 said report_missing_fails "^    # 0 reports 'WARNING: on purpose', expected 1"
 said no_verdict_fails "^    # no verdict"
+said failures_are_listed_last "^# failed: bad\.$CONFIG\.b1: do"
 said nested_result_fails '^    not ok [0-9]+ do\.b$'
 said nested_result_passes '^    ok [0-9]+ do\.a$'
 said expected_text_missing_fails "^    not ok [0-9]+ prints '.this line is not there'"
