@@ -94,8 +94,8 @@ static void vmap_blocks_maps_largest_leaves(struct kunit *test)
 
 static void vmap_contiguous_aligns_area(struct kunit *test)
 {
-	struct vmbatch_mem *mem = vmbatch_mem_alloc(test, 4096);
 	unsigned int order = PMD_SHIFT - PAGE_SHIFT, shift = PMD_SHIFT;
+	struct vmbatch_mem *mem;
 	void *addr;
 
 	if (order > MAX_PAGE_ORDER) {
@@ -104,6 +104,7 @@ static void vmap_contiguous_aligns_area(struct kunit *test)
 	}
 	if (max_shift() < shift || shift == PAGE_SHIFT)
 		kunit_skip(test, "no large leaves here");
+	mem = vmbatch_mem_alloc(test, 1U << order);
 	if (!vmbatch_mem_add(mem, order))
 		kunit_skip(test, "no block of order %u", order);
 	vmbatch_mark(mem);

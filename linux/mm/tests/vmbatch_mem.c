@@ -45,6 +45,8 @@ struct vmbatch_mem *vmbatch_mem_alloc(struct kunit *test,
 	struct vmbatch_mem *mem = kzalloc(sizeof(*mem), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, mem);
+	mem->test = test;
+	mem->max_pages = max_pages;
 	mem->pages = kvcalloc(max_pages, sizeof(*mem->pages), GFP_KERNEL);
 	mem->blocks = kvcalloc(max_pages, sizeof(*mem->blocks), GFP_KERNEL);
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, mem_free, mem));
@@ -60,6 +62,8 @@ bool vmbatch_mem_add(struct vmbatch_mem *mem, unsigned int order)
 	struct vmbatch_block *block = &mem->blocks[mem->nr_blocks];
 	unsigned int i;
 
+	KUNIT_ASSERT_LE(mem->test, mem->nr_pages + (1U << order),
+			mem->max_pages);
 	block->page = alloc_pages(order ? gfp | __GFP_COMP : gfp, order);
 	if (!block->page)
 		return false;

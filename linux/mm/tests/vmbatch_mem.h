@@ -8,12 +8,16 @@
 
 /**
  * struct vmbatch_mem - an array of pages made of blocks, freed with the test
+ * @test: the test
+ * @max_pages: how many entries @pages has room for
  * @pages: the array; a test may reorder it
  * @nr_pages: number of @pages
  * @blocks: the blocks behind it
  * @nr_blocks: number of @blocks
  */
 struct vmbatch_mem {
+	struct kunit *test;
+	unsigned int max_pages;
 	struct page **pages;
 	unsigned int nr_pages;
 	struct vmbatch_block {
@@ -39,8 +43,8 @@ struct vmbatch_mem *vmbatch_mem_alloc(struct kunit *test,
  * @mem: the array
  * @order: order of the block, a compound page
  *
- * Context: A test.
- * Return: false if there is no such block or no room for it.
+ * Context: A test. Fails it if the array has no room for the block.
+ * Return: false if there is no such block.
  */
 bool vmbatch_mem_add(struct vmbatch_mem *mem, unsigned int order);
 
