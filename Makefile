@@ -9,7 +9,8 @@ BUILD ?= build
 
 # Passed on to the scripts, which know the defaults (see their headers).
 export KVER KPACKAGE KTAG BUILD V J W TARBALL TAKE DROP CCACHE
-export CPU CPUS SMP MEM NODES CMDLINE INITRD QEMU_ARGS TIMEOUT ACCEL IMAGE QEMU DRY
+export CPU CPUS SMP MEM MAXMEM NODES CMDLINE INITRD DISK MONITOR FIRMWARE DTS
+export QEMU_ARGS TIMEOUT ACCEL IMAGE QEMU DRY
 export SUITES LIST ONLY VERSION APPROVE FROM BISECT_CONFIGS
 
 .DELETE_ON_ERROR:
@@ -36,7 +37,8 @@ help:
 	@echo 'Run'
 	@echo '  run       one kernel with and without the feature, and a report'
 	@echo '  boot      CONFIG in QEMU, console here [CPU= SMP= MEM= NODES= CMDLINE='
-	@echo '            INITRD= QEMU_ARGS= CPUS= TIMEOUT= ACCEL=]'
+	@echo '            INITRD= CPUS= DISK= MAXMEM= MONITOR= FIRMWARE= DTS='
+	@echo '            QEMU_ARGS= TIMEOUT= ACCEL=]'
 	@echo '  bench     instruction counts, base against ours'
 	@echo 'Check'
 	@echo '  test      every suite; SUITES="a b" selects, LIST=1 lists'

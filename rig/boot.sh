@@ -11,6 +11,14 @@
 #   CMDLINE=       added to the kernel's command line
 #   INITRD=        a cpio.gz appended to ours
 #   CPUS=          CPUs that differ from each other, "0=bbm:3 1-3=bbm:2" (el2.sh)
+#   DISK=          /dev/vda: size of an empty disk, as in 512M; or a file with a
+#                  slash in its name, which is kept; or "kernel", a copy of the image
+#   MAXMEM=        up to this much memory may be plugged in, as in 8G
+#   MONITOR=1      what the guest writes to /dev/vport0p1 are commands to QEMU's
+#                  monitor, and its answers come back there
+#   FIRMWARE=      a UEFI image, or "edk2" for Debian's: EFI and ACPI instead of a
+#                  devicetree
+#   DTS=           a devicetree overlay, laid over what QEMU gives the kernel
 #   QEMU_ARGS=     added to QEMU's
 #   TIMEOUT=600    seconds until QEMU is stopped
 #   ACCEL=tcg      or kvm, on an arm64 host
@@ -32,6 +40,11 @@ TIMEOUT=${TIMEOUT:-600}
 ACCEL=${ACCEL:-tcg}
 CPUS=${CPUS:-}
 LOG=${LOG:-}
+DISK=${DISK:-}
+MAXMEM=${MAXMEM:-}
+MONITOR=${MONITOR:-}
+FIRMWARE=${FIRMWARE:-}
+DTS=${DTS:-}
 IMAGE=${IMAGE:-$BUILD/$1/arch/arm64/boot/Image}
 
 need "$QEMU" qemu-system-arm
@@ -56,29 +69,32 @@ kvm)
 *) usage_error "ACCEL=$ACCEL (tcg or kvm)" ;;
 esac
 
+# mib NAME VALUE - a size in MiB
 mib() {
-	case $1 in
-	*[!0-9GM]*|''|[GM]*) usage_error "MEM=$1 (a number with M or G, as in 1G)" ;;
-	*G) echo $((${1%G} * 1024)) ;;
-	*M) echo "${1%M}" ;;
-	*) echo "$1" ;;
+	case $2 in
+	*[!0-9GM]*|''|[GM]*) usage_error "$1=$2 (a number with M or G, as in 1G)" ;;
+	*G) echo $((${2%G} * 1024)) ;;
+	*M) echo "${2%M}" ;;
+	*) echo "$2" ;;
 	esac
 }
-mem=$(mib "$MEM")
+mem=$(mib MEM "$MEM")
 for v in "SMP=$SMP" "NODES=$NODES" "TIMEOUT=$TIMEOUT"; do
 	case ${v#*=} in
 	*[!0-9]*|''|0) usage_error "$v (a number above 0)" ;;
 	esac
 done
 
+# What this boot alone needs; gone with it.
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/boot.XXXXXX")
+trap 'rm -rf "$tmp"' EXIT
+
 initrd=$BUILD/initramfs.cpio.gz
 [ -f "$initrd" ] || "$TOP/rig/initramfs.sh"
 if [ -n "${INITRD:-}" ]; then
 	[ -f "$INITRD" ] || die "no such file: INITRD=$INITRD"
-	joined=$(mktemp "${TMPDIR:-/tmp}/initrd.XXXXXX")
-	trap 'rm -f "$joined"' EXIT
-	cat "$initrd" "$INITRD" > "$joined"
-	initrd=$joined
+	cat "$initrd" "$INITRD" > "$tmp/initrd"
+	initrd=$tmp/initrd
 fi
 
 # earlycon: a kernel that dies early says so. panic=-1 with -no-reboot: a panic
@@ -91,8 +107,15 @@ case " ${CMDLINE:-} " in
 esac
 cmdline="$cmdline ${CMDLINE:-}"
 
+memory=${mem}M
+if [ -n "$MAXMEM" ]; then
+	maxmem=$(mib MAXMEM "$MAXMEM")
+	[ "$maxmem" -gt "$mem" ] || usage_error "MAXMEM=$MAXMEM is not above MEM=$MEM"
+	memory=$memory,slots=8,maxmem=${maxmem}M
+fi
+
 set -- -machine virt,gic-version=3 -accel "$ACCEL" -cpu "$cpu" -smp "$SMP" \
-	-m "${mem}M" -nic none -display none -no-reboot \
+	-m "$memory" -nic none -display none -no-reboot \
 	-kernel "$IMAGE" -initrd "$initrd" -append "$cmdline"
 
 # reserve=off: a guest larger than this host is fine while it stays empty.
@@ -117,6 +140,62 @@ else
 		done
 		i=$((i + 1))
 	done
+fi
+
+case $DISK in
+'')
+	;;
+*/*)
+	[ -f "$DISK" ] || die "no such file: DISK=$DISK"
+	;;
+kernel)
+	cp "$IMAGE" "$tmp/disk"
+	# Whole sectors, or the last ones could not be read.
+	truncate -s %512 "$tmp/disk"
+	DISK=$tmp/disk
+	;;
+*)
+	size=$(mib DISK "$DISK")
+	truncate -s "${size}M" "$tmp/disk"
+	DISK=$tmp/disk
+	;;
+esac
+[ -z "$DISK" ] || set -- "$@" -drive "file=$DISK,if=none,format=raw,id=disk0" \
+	-device virtio-blk-device,drive=disk0
+
+# QEMU talks to itself: one end is its monitor, the other the guest's port.
+[ -z "$MONITOR" ] || set -- "$@" \
+	-chardev "socket,id=monitor,path=$tmp/monitor,server=on,wait=off" \
+	-mon chardev=monitor,mode=readline \
+	-device virtio-serial-device \
+	-chardev "socket,id=port,path=$tmp/monitor" \
+	-device virtserialport,chardev=port,name=monitor
+
+case $FIRMWARE in
+'')
+	;;
+edk2)
+	need_file /usr/share/qemu-efi-aarch64/QEMU_EFI.fd qemu-efi-aarch64
+	set -- "$@" -bios /usr/share/qemu-efi-aarch64/QEMU_EFI.fd
+	;;
+*)
+	[ -f "$FIRMWARE" ] || die "no such file: FIRMWARE=$FIRMWARE"
+	set -- "$@" -bios "$FIRMWARE"
+	;;
+esac
+
+if [ -n "$DTS" ]; then
+	[ -f "$DTS" ] || die "no such file: DTS=$DTS"
+	[ -z "$FIRMWARE$CPUS" ] || usage_error "DTS= goes with neither FIRMWARE= nor CPUS="
+	need dtc device-tree-compiler
+	need fdtoverlay device-tree-compiler
+	"$QEMU" "$@" -machine "dumpdtb=$tmp/machine.dtb" > "$tmp/log" 2>&1 ||
+		die "QEMU failed: $(head -n 1 "$tmp/log")"
+	dtc -q -@ -o "$tmp/overlay.dtbo" "$DTS" > "$tmp/log" 2>&1 ||
+		die "$DTS: $(head -n 1 "$tmp/log")"
+	fdtoverlay -i "$tmp/machine.dtb" -o "$tmp/merged.dtb" "$tmp/overlay.dtbo" \
+		> "$tmp/log" 2>&1 || die "$DTS does not fit: $(head -n 1 "$tmp/log")"
+	set -- "$@" -dtb "$tmp/merged.dtb"
 fi
 
 # These replace -kernel, so they come after it.

@@ -8,7 +8,7 @@
 . "$(dirname "$0")/lib.sh"
 
 packages="make gcc libc6-dev bc flex bison libelf-dev libssl-dev xz-utils git
-	qemu-system-arm ccache gzip perl"
+	qemu-system-arm qemu-efi-aarch64 device-tree-compiler ccache gzip perl"
 case $HOST_ARCH in
 aarch64|arm64) ;;
 x86_64) packages="$packages gcc-aarch64-linux-gnu libc6-dev-arm64-cross" ;;

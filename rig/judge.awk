@@ -147,6 +147,14 @@ BEGIN {
 	if (text ~ /^wideleaf-verdict: /)
 		verdict = text
 
+	# What was planned in this kernel is planned again in the next.
+	if (text ~ /^kexec_core: Starting new kernel/) {
+		split("", plan)
+		split("", got)
+		split("", nested)
+		split("", subtest)
+	}
+
 	match(text, /^ */)
 	depth = RLENGTH
 

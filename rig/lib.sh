@@ -57,6 +57,13 @@ need() {
 	exit 3
 }
 
+# need_file FILE PACKAGE - stop unless the file is there
+need_file() {
+	[ -f "$1" ] && return
+	say "error: $1 is missing; run 'make deps' or: apt-get install $2"
+	exit 3
+}
+
 # need_space MIB DIR - stop unless that much is free
 need_space() {
 	mkdir -p "$2"

@@ -21,7 +21,9 @@
 #   REPORTS=		lines "COUNT REGEX": reports that the kernel is to print,
 #			no more and no fewer; REPORTS_NAME=
 #   SKIPS=		regex of the skips "NAME SKIP reason" that are in order
-#   SMP=2 MEM=1G NODES=1 QEMU_ARGS=	as in boot.sh
+#   SMP=2 MEM=1G NODES=1 MAXMEM= DISK= MONITOR= FIRMWARE= QEMU_ARGS=
+#			as in boot.sh
+#   DTS=		a devicetree overlay of this directory; DTS_NAME=
 #   MIX=		CPUs that differ from each other (CPUS= in boot.sh); MIX_NAME=
 #   SECONDS_EACH=60	for one guest program
 #   TIMEOUT=120		for one boot
@@ -50,12 +52,13 @@ ACCEL=${ACCEL:-tcg}
 # shellcheck disable=SC2034 # some are read by name, in lines_of
 load() {
 	# Nothing of the suite before: these are set for one of its variants each.
-	for v in $(set | sed -nE 's/^((EXPECT|REFUSE|REPORTS|MIX)_[A-Za-z0-9_]*)=.*/\1/p'); do
+	for v in $(set | sed -nE 's/^((EXPECT|REFUSE|REPORTS|MIX|DTS)_[A-Za-z0-9_]*)=.*/\1/p'); do
 		unset "$v"
 	done
 	DESC='' ROWS='' CONFIGS=4k CPUS=b1 VARIANTS='' CMDLINE='' KUNIT='' RUN=''
 	MODULES='' EXPECT='' REFUSE='' REPORTS='' SKIPS='' SMP=2 MEM=1G NODES=1
 	QEMU_ARGS='' SECONDS_EACH=60 TIMEOUT=120 HOST='' LONG='' MIX=''
+	MAXMEM='' DISK='' MONITOR='' FIRMWARE='' DTS=''
 	# shellcheck disable=SC1090 # a file of the suite
 	. "$TESTS/$1/suite"
 	# The CPU is the host's there.
@@ -69,6 +72,11 @@ lines_of() {
 		suffix=$(printf '%s' "$2" | tr -c 'A-Za-z0-9\n' _)
 		eval "printf '%s\n' \"\${$1_$suffix:-}\""
 	fi
+}
+
+# last_of VAR VARIANT - the variant's own value, or else that of all
+last_of() {
+	lines_of "$1" "$2" | sed '/^[[:space:]]*$/d' | tail -n 1
 }
 
 selected() {
@@ -259,9 +267,12 @@ run_boot() {
 		fi
 		say "$job"
 		ended=
-		mix=$(lines_of MIX "$variant" | sed '/^[[:space:]]*$/d' | tail -n 1)
+		mix=$(last_of MIX "$variant")
+		dts=$(last_of DTS "$variant")
 		CPU=$3 CPUS=$mix SMP=$SMP MEM=$MEM NODES=$NODES CMDLINE=$cmdline \
 			INITRD=$OUT/stage/$1.$2.cpio.gz QEMU_ARGS=$QEMU_ARGS \
+			MAXMEM=$MAXMEM DISK=$DISK MONITOR=$MONITOR \
+			FIRMWARE=$FIRMWARE DTS=${dts:+$TESTS/$1/$dts} \
 			TIMEOUT=$TIMEOUT LOG=$dir/console \
 			"$TOP/rig/boot.sh" "$2" 2> "$dir/boot.err" ||
 			ended=$(sed 's/^boot: error: //' "$dir/boot.err" | head -n 1)

@@ -11,6 +11,7 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 . "$top/rig/ktap.sh"
 unset SUITES LIST ONLY CMDLINE INITRD QEMU_ARGS TIMEOUT IMAGE CPU SMP MEM NODES DRY \
+	MAXMEM DISK MONITOR FIRMWARE DTS \
 	2>/dev/null || :
 
 boot() {
@@ -26,6 +27,14 @@ check mem_nonsense_named 2 'MEM=lots' boot MEM=lots
 check smp_nonsense_named 2 'SMP=zero' boot SMP=zero
 check nodes_uneven_named 2 'cannot be shared out to NODES=3' boot NODES=3
 check accel_nonsense_named 2 'ACCEL=warp' boot ACCEL=warp
+check maxmem_small_named 2 'MAXMEM=1G is not above MEM=2G' boot MEM=2G MAXMEM=1G
+check disk_missing_named 1 'no such file: DISK=/none/disk' boot DISK=/none/disk
+check disk_nonsense_named 2 'DISK=big' boot DISK=big
+check firmware_missing_named 1 'no such file: FIRMWARE=none.fd' boot FIRMWARE=none.fd
+printf 'nonsense\n' > "$tmp/bad.dts"
+check dts_nonsense_named 1 'bad.dts' boot DTS="$tmp/bad.dts"
+printf '/dts-v1/;\n/plugin/;\n&nothing { a; };\n' > "$tmp/unfit.dts"
+check dts_that_does_not_fit_named 1 'does not fit' boot DTS="$tmp/unfit.dts"
 check dry_prints_command 0 "'-cpu' 'cortex-a53'" boot DRY=1 CPU=cortex-a53
 check nodes_get_distances 0 "dist,src=0,dst=1,val=20" boot DRY=1 NODES=2
 
