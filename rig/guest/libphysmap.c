@@ -24,10 +24,19 @@
 static int add_range(struct phys_map *map, uint64_t start, uint64_t end,
 		     enum phys_piece piece)
 {
-	struct phys_range *bigger;
+	struct phys_range *bigger, *last;
 
 	if (start == end)
 		return 0;
+	/*
+	 * Lines may end where a node does, which the kernel learns after it has
+	 * built the map.
+	 */
+	last = map->nr ? &map->ranges[map->nr - 1] : NULL;
+	if (last && last->end == start && last->piece == piece) {
+		last->end = end;
+		return 0;
+	}
 	bigger = realloc(map->ranges, (map->nr + 1) * sizeof(*bigger));
 	if (!bigger) {
 		perror("physmap");
