@@ -21,6 +21,8 @@
  *		  ro		map the page and set_memory_ro() it
  *		  rw		set_memory_rw() it and unmap it
  *		  touch		write the pattern again
+ *		  clear_block	clear the whole block that starts at ADDR, in one
+ *		  set_block	call; and set it
  *	verify	read: "pages=N skipped=N bad=N first=ADDR": every page that is
  *		not invalid just now is compared with its pattern
  *
@@ -219,6 +221,35 @@ static int do_touch(struct poke_page *p)
 	return 0;
 }
 
+/* All pages of a block at once, which splits no leaf that the block fills. */
+static int change_block(struct poke_page *first, enum page_state from,
+			enum page_state to)
+{
+	unsigned long i, nr = 1UL << order;
+	int ret;
+
+	if ((first - poke_pages) % nr)
+		return -EINVAL;
+	for (i = 0; i < nr; i++)
+		if (first[i].state != from)
+			return -EBUSY;
+	ret = ksym_valid((unsigned long)page_address(first->page), nr,
+			 to != PAGE_INVALID);
+	for (i = 0; i < nr && !ret; i++)
+		first[i].state = to;
+	return ret;
+}
+
+static int do_clear_block(struct poke_page *p)
+{
+	return change_block(p, PAGE_DEFAULT, PAGE_INVALID);
+}
+
+static int do_set_block(struct poke_page *p)
+{
+	return change_block(p, PAGE_INVALID, PAGE_DEFAULT);
+}
+
 static const struct {
 	const char *name;
 	int (*run)(struct poke_page *p);
@@ -230,6 +261,8 @@ static const struct {
 	{ "ro", do_ro },
 	{ "rw", do_rw },
 	{ "touch", do_touch },
+	{ "clear_block", do_clear_block },
+	{ "set_block", do_set_block },
 };
 
 /* The files */

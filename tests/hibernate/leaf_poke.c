@@ -1,0 +1,1 @@
+../leaf_split/leaf_poke.c

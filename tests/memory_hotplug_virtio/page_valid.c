@@ -1,0 +1,1 @@
+../memory_hotplug/page_valid.c
