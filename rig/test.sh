@@ -22,7 +22,7 @@
 #			no more and no fewer; REPORTS_NAME=
 #   SKIPS=		regex of the skips "NAME SKIP reason" that are in order
 #   SMP=2 MEM=1G NODES=1 MAXMEM= DISK= MONITOR= FIRMWARE= QEMU_ARGS=
-#			as in boot.sh
+#			as in boot.sh; SMP_NAME=
 #   DTS=		a devicetree overlay of this directory; DTS_NAME=
 #   MIX=		CPUs that differ from each other (CPUS= in boot.sh); MIX_NAME=
 #   SECONDS_EACH=60	for one guest program
@@ -52,7 +52,7 @@ ACCEL=${ACCEL:-tcg}
 # shellcheck disable=SC2034 # some are read by name, in lines_of
 load() {
 	# Nothing of the suite before: these are set for one of its variants each.
-	for v in $(set | sed -nE 's/^((EXPECT|REFUSE|REPORTS|MIX|DTS)_[A-Za-z0-9_]*)=.*/\1/p'); do
+	for v in $(set | sed -nE 's/^((EXPECT|REFUSE|REPORTS|MIX|DTS|SMP)_[A-Za-z0-9_]*)=.*/\1/p'); do
 		unset "$v"
 	done
 	DESC='' ROWS='' CONFIGS=4k CPUS=b1 VARIANTS='' CMDLINE='' KUNIT='' RUN=''
@@ -269,7 +269,8 @@ run_boot() {
 		ended=
 		mix=$(last_of MIX "$variant")
 		dts=$(last_of DTS "$variant")
-		CPU=$3 CPUS=$mix SMP=$SMP MEM=$MEM NODES=$NODES CMDLINE=$cmdline \
+		smp=$(last_of SMP "$variant")
+		CPU=$3 CPUS=$mix SMP=$smp MEM=$MEM NODES=$NODES CMDLINE=$cmdline \
 			INITRD=$OUT/stage/$1.$2.cpio.gz QEMU_ARGS=$QEMU_ARGS \
 			MAXMEM=$MAXMEM DISK=$DISK MONITOR=$MONITOR \
 			FIRMWARE=$FIRMWARE DTS=${dts:+$TESTS/$1/$dts} \
