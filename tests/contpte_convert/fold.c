@@ -24,9 +24,17 @@
 #include "kselftest.h"
 
 #define ROUNDS	3
+#define THP_DIR	"/sys/kernel/mm/transparent_hugepage/"
 
-#define mark_start()	asm volatile("hint #0x70" ::: "memory")
-#define mark_stop()	asm volatile("hint #0x71" ::: "memory")
+static inline void mark_start(void)
+{
+	asm volatile("hint #0x70" ::: "memory");
+}
+
+static inline void mark_stop(void)
+{
+	asm volatile("hint #0x71" ::: "memory");
+}
 
 static void protect(char *page, size_t size, int prot)
 {
@@ -49,8 +57,7 @@ int main(void)
 	ksft_set_plan(1);
 	/* PTEs in a run: 16, 128 and 32 with pages of 4, 16 and 64K. */
 	run = page_size * (page_size == 4096 ? 16 : page_size == 16384 ? 128 : 32);
-	snprintf(path, sizeof(path), "/sys/kernel/mm/transparent_hugepage/"
-		 "hugepages-%zukB/enabled", run >> 10);
+	snprintf(path, sizeof(path), THP_DIR "hugepages-%zukB/enabled", run >> 10);
 	if (guest_write(path, "always"))
 		ksft_exit_fail_perror(path);
 

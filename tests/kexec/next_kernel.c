@@ -25,6 +25,10 @@
 #define AGAIN	" wideleaf_second=1"
 #define IMAGE	"/tmp/Image"
 #define INITRD	"/tmp/initrd"
+/* What is mounted is wanted as an empty directory. */
+#define DEVICES	"printf '%s\\n' dev dev/console dev/null proc sys tmp"
+#define FILES	"find init bin sbin etc suite"
+#define PACK	"cpio -o -H newc 2> /dev/null"
 
 static int open_or_die(const char *path)
 {
@@ -52,10 +56,7 @@ int main(void)
 
 	/* A disk is no regular file, which is what kexec reads. */
 	if (system("cat /dev/vda > " IMAGE) ||
-	    system("cd / && { echo dev; echo dev/console; echo dev/null;"
-		   " echo proc; echo sys; echo tmp;"
-		   " find init bin sbin etc suite; } |"
-		   " cpio -o -H newc > " INITRD " 2>/dev/null"))
+	    system("cd / && (" DEVICES "; " FILES ") | " PACK " > " INITRD))
 		ksft_exit_fail_msg("no image or no initramfs\n");
 
 	cmdline[strcspn(cmdline, "\n")] = '\0';

@@ -36,7 +36,7 @@
 #define MONITOR		"/dev/vport0p1"
 #define PROMPT		"(qemu) "
 #define BLOCKS		"/sys/devices/system/memory"
-#define GIB		(1ULL << 30)
+#define GIB		(1024ULL * 1024 * 1024)
 #define WAIT_MS		20000
 #define SETTLE_MS	500
 #define MAX_BLOCKS	256
