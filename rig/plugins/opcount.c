@@ -17,7 +17,9 @@
  * marker is in I. A region left open at exit is reported as "open=V", so a
  * guest that dies in the middle cannot look like one that finished.
  *
- * Usage: qemu-system-aarch64 ... -plugin opcount.so,out=FILE
+ * With boot=on the first region of each vCPU starts at its reset.
+ *
+ * Usage: qemu-system-aarch64 ... -plugin opcount.so,out=FILE[,boot=on]
  *
  * One object serves QEMU 7.2 to 10.0 at least; see qemu_plugin.h.
  */
@@ -156,11 +158,14 @@ EXPORT int qemu_plugin_install(uint64_t id, const struct qemu_info *info,
 			       int argc, char **argv)
 {
 	const char *path = NULL;
+	bool boot = false;
 	int i;
 
 	for (i = 0; i < argc; i++) {
 		if (!strncmp(argv[i], "out=", 4)) {
 			path = argv[i] + 4;
+		} else if (!strcmp(argv[i], "boot=on")) {
+			boot = true;
 		} else {
 			fprintf(stderr, "opcount: unknown option '%s'\n",
 				argv[i]);
@@ -182,6 +187,8 @@ EXPORT int qemu_plugin_install(uint64_t id, const struct qemu_info *info,
 		fprintf(stderr, "opcount: %s: %s\n", path, strerror(errno));
 		return -1;
 	}
+	for (i = 0; boot && i < (int)nr_vcpus; i++)
+		vcpus[i].counting = true;
 	qemu_plugin_register_vcpu_tb_trans_cb(id, tb_trans);
 	qemu_plugin_register_atexit_cb(id, at_exit, NULL);
 	return 0;

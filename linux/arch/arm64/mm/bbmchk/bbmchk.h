@@ -406,13 +406,13 @@ enum bbmchk_why bbmchk_compare_stale(const struct bbmchk_stale *stale, u64 new,
  * struct bbmchk_run - a contiguous run that somebody is changing
  * @place: of its first entry
  * @task: who is changing it; NULL: slot is free
- * @in_task: in task context
+ * @context: and in what: the task itself, or an interrupt on top of it
  * @stack: of the first store
  */
 struct bbmchk_run {
 	struct bbmchk_place place;
 	const struct task_struct *task;
-	bool in_task;
+	u8 context;
 	u32 stack;
 };
 

@@ -242,6 +242,28 @@ static bool check_stale(struct store *store, struct bbmchk_report *report)
 	return false;
 }
 
+/* Describe a run whose members disagree, @index being the first that does. */
+static void fill_run_report(struct bbmchk_report *report,
+			    const struct bbmchk_run *run, unsigned int index,
+			    enum bbmchk_why why)
+{
+	const struct bbmchk_place *first = &run->place;
+
+	*report = (struct bbmchk_report) {
+		.rule = BBMCHK_RULE_RUN,
+		.why = why,
+		.va = first->va + index * bbmchk_size(first->level),
+		.old_va = first->va,
+		.old = READ_ONCE(first->table[first->index]),
+		.new = READ_ONCE(first->table[first->index + index]),
+		.level = first->level,
+		.old_level = first->level,
+		.bbm = bbmchk_bbm_level(first->va),
+		.write = run->stack,
+		.broke = run->stack,
+	};
+}
+
 static bool check_runs(struct store *store, struct bbmchk_report *report)
 {
 	struct bbmchk_run run;
@@ -250,19 +272,7 @@ static bool check_runs(struct store *store, struct bbmchk_report *report)
 	if (!bbmchk_run_moved_on(&store->place, &run, &index))
 		return false;
 
-	*report = (struct bbmchk_report) {
-		.rule = BBMCHK_RULE_RUN,
-		.why = BBMCHK_SIZE,
-		.va = run.place.va + index * bbmchk_size(run.place.level),
-		.old_va = run.place.va,
-		.old = READ_ONCE(run.place.table[run.place.index]),
-		.new = READ_ONCE(run.place.table[run.place.index + index]),
-		.level = run.place.level,
-		.old_level = run.place.level,
-		.bbm = store->bbm,
-		.write = run.stack,
-		.broke = run.stack,
-	};
+	fill_run_report(report, &run, index, BBMCHK_SIZE);
 
 	return true;
 }
@@ -347,19 +357,7 @@ static bool check_flushed_runs(unsigned long start, unsigned long last,
 	unsigned int index;
 
 	while (bbmchk_run_flushed(start, last, &run, &index)) {
-		*report = (struct bbmchk_report) {
-			.rule = BBMCHK_RULE_RUN,
-			.why = BBMCHK_SAME,
-			.va = run.place.va + index * bbmchk_size(run.place.level),
-			.old_va = run.place.va,
-			.old = READ_ONCE(run.place.table[run.place.index]),
-			.new = READ_ONCE(run.place.table[run.place.index + index]),
-			.level = run.place.level,
-			.old_level = run.place.level,
-			.bbm = bbmchk_bbm_level(run.place.va),
-			.write = run.stack,
-			.broke = run.stack,
-		};
+		fill_run_report(report, &run, index, BBMCHK_SAME);
 		if (bbmchk_report_wanted(report))
 			return true;
 	}

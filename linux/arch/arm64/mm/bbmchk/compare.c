@@ -137,9 +137,13 @@ enum bbmchk_why bbmchk_compare_stale(const struct bbmchk_stale *stale, u64 new,
 
 	if (stale->level > level) {
 		/* An old table was compared when a new one took its place. */
-		if (bbmchk_is_table(stale->desc, stale->level) ||
-		    bbmchk_is_table(new, level))
+		if (bbmchk_is_table(stale->desc, stale->level))
 			return BBMCHK_SAME;
+		if (bbmchk_is_table(new, level))
+			return compare_with_table(bbmchk_sub(stale->desc,
+							     stale->level, level,
+							     va - stale->va),
+						  new, level, true, &holes);
 		return compare_across(stale->desc, stale->level, new, level,
 				      va - stale->va, bbm);
 	}
@@ -153,9 +157,9 @@ enum bbmchk_why bbmchk_compare_stale(const struct bbmchk_stale *stale, u64 new,
 			BBMCHK_SAME : BBMCHK_ADDR;
 	if (level == stale->level && !bbmchk_is_table(new, level))
 		return bbmchk_compare(stale->desc, new, level);
-	/* A table in place of the stale leaf: judged by its entries later. */
+	/* In place of the stale leaf; there may be leaves in it already. */
 	if (bbmchk_is_table(new, level))
-		return BBMCHK_SIZE;
+		return compare_with_table(stale->desc, new, level, true, &holes);
 
 	return compare_across(stale->desc, stale->level, new, level,
 			      stale->va & (bbmchk_size(level) - 1), bbm);

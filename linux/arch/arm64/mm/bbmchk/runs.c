@@ -44,7 +44,7 @@ bool bbmchk_runs_open(void)
 
 static bool is_mine(const struct bbmchk_run *run)
 {
-	return run->task == current && run->in_task == in_task();
+	return run->task == current && run->context == interrupt_context_level();
 }
 
 static void close_run(struct bbmchk_run *run)
@@ -92,7 +92,7 @@ struct bbmchk_run *bbmchk_run_touch(const struct bbmchk_place *place)
 	/* Two who change one run: the later one is to leave it consistent. */
 	if (!is_mine(run)) {
 		run->task = current;
-		run->in_task = in_task();
+		run->context = interrupt_context_level();
 		run->stack = 0;
 	}
 
@@ -125,7 +125,7 @@ static bool member_agrees(u64 first, u64 member, unsigned int i,
 	/* Not a run at all: nothing that must agree. */
 	if (!(first & PTE_CONT))
 		return true;
-	if (bbmchk_phys(member) != pa ||
+	if (bbmchk_phys(member) != pa || ((first ^ member) & PTE_NG) ||
 	    bbmchk_compare(first & ~__phys_to_pte_val(bbmchk_phys(first)),
 			   member & ~__phys_to_pte_val(pa), level))
 		return false;

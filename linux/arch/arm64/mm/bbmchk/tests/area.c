@@ -23,7 +23,7 @@
 
 #include "area.h"
 
-const int bbm_levels[2] = { 0, 2 };
+const int bbm_levels[3] = { 0, 1, 2 };
 
 static const unsigned int pages_order = CONT_PTE_SHIFT - PAGE_SHIFT;
 
@@ -60,6 +60,15 @@ void expect_report(struct kunit *test, struct area *area, enum bbmchk_rule rule,
 	area->nr_reports = 0;
 }
 
+void expect_change(struct kunit *test, struct area *area, enum bbmchk_rule rule,
+		   enum bbmchk_why why, unsigned int level)
+{
+	if (bbmchk_needs_break(why, area->sink.bbm))
+		expect_report(test, area, rule, why, level, area->va);
+	else
+		expect_none(test, area);
+}
+
 void expect_none(struct kunit *test, struct area *area)
 {
 	KUNIT_EXPECT_EQ(test, area->nr_reports, 0);
@@ -77,12 +86,22 @@ u64 page_desc(struct area *area, unsigned int i, u64 set, u64 clear)
 	return (__phys_to_pte_val(pa) | (pgprot_val(PAGE_KERNEL) & ~clear) | set);
 }
 
+u64 leaf_desc(struct area *area, unsigned int level, unsigned int i, u64 set,
+	      u64 clear)
+{
+	unsigned long size = bbmchk_size(level);
+	u64 pa = ALIGN_DOWN(page_to_phys(area->pages), size) + i * size;
+
+	if (!level)
+		return page_desc(area, i, set, clear);
+
+	return __phys_to_pte_val(pa) | set |
+		(pgprot_val(PAGE_KERNEL) & ~clear & ~PTE_TABLE_BIT);
+}
+
 u64 block_desc(struct area *area, unsigned int i)
 {
-	u64 pa = ALIGN_DOWN(page_to_phys(area->pages), PMD_SIZE) + i * PMD_SIZE;
-
-	return __phys_to_pte_val(pa) |
-		(pgprot_val(PAGE_KERNEL) & ~PTE_TABLE_BIT);
+	return leaf_desc(area, 1, i, 0, 0);
 }
 
 void store_pte(pte_t *ptep, u64 val)
@@ -93,6 +112,39 @@ void store_pte(pte_t *ptep, u64 val)
 void store_pmd(struct area *area, unsigned int i, u64 val)
 {
 	set_pmd(area->pmdp + i, __pmd(val));
+}
+
+void store_first(struct area *area, unsigned int level, u64 val)
+{
+	switch (level) {
+	case 0:
+		store_pte(area->ptep, val);
+		break;
+	case 1:
+		store_pmd(area, 0, val);
+		break;
+	default:
+		set_pud(area->pudp, __pud(val));
+		break;
+	}
+}
+
+void make_first(struct area *area, unsigned int level, u64 val)
+{
+	store_first(area, level, 0);
+	flush_tlb_all();
+	store_first(area, level, val);
+}
+
+void fill_table(void *table, unsigned int level, u64 leaf)
+{
+	u64 bit = level ? 0 : PTE_TABLE_BIT, *entries = table;
+	unsigned int i;
+
+	for (i = 0; i < BBMCHK_PTRS; i++)
+		WRITE_ONCE(entries[i], bit |
+			   bbmchk_sub(leaf, level + 1, level,
+				      i * bbmchk_size(level)));
 }
 
 u64 table_desc(const pte_t *table)
@@ -125,6 +177,8 @@ static void area_free(void *data)
 
 	for (i = 0; area->pmdp && i < CONT_PMDS; i++)
 		store_pmd(area, i, 0);
+	if (area->pudp)
+		store_first(area, 2, 0);
 	flush_tlb_all();
 	bbmchk_set_sink(NULL);
 
@@ -134,7 +188,8 @@ static void area_free(void *data)
 		free_page((unsigned long)area->other_table);
 	if (area->pages)
 		__free_pages(area->pages, pages_order);
-	free_vm_area(area->vm);
+	if (area->vm)
+		free_vm_area(area->vm);
 }
 
 static pmd_t *find_pmds(unsigned long va)
@@ -152,6 +207,29 @@ static pmd_t *find_pmds(unsigned long va)
 	return pmdp;
 }
 
+/* Reserve a number of ranges of some size, aligned to it. */
+static bool reserve(struct area *area, unsigned long size, unsigned int nr)
+{
+	area->vm = get_vm_area((nr + 1) * size, VM_IOREMAP);
+	if (!area->vm)
+		return false;
+	area->va = ALIGN((unsigned long)area->vm->addr, size);
+
+	return true;
+}
+
+static void divert_reports(struct area *area, unsigned long size)
+{
+	bbmchk_set_sink(NULL);
+	area->sink = (struct bbmchk_sink) {
+		.start = area->va,
+		.end = area->va + size,
+		.report = take_report,
+		.data = area,
+	};
+	bbmchk_set_sink(&area->sink);
+}
+
 int area_init(struct kunit *test)
 {
 	struct area *area;
@@ -161,11 +239,9 @@ int area_init(struct kunit *test)
 
 	area = kunit_kzalloc(test, sizeof(*area), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, area);
-	area->vm = get_vm_area(2 * CONT_PMD_SIZE, VM_IOREMAP);
-	KUNIT_ASSERT_NOT_NULL(test, area->vm);
-	area->va = ALIGN((unsigned long)area->vm->addr, CONT_PMD_SIZE);
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, area_free,
 							   area));
+	KUNIT_ASSERT_TRUE(test, reserve(area, CONT_PMD_SIZE, 1));
 	area->table = (pte_t *)get_zeroed_page(GFP_KERNEL);
 	area->other_table = (pte_t *)get_zeroed_page(GFP_KERNEL);
 	area->pages = alloc_pages(GFP_KERNEL | __GFP_ZERO, pages_order);
@@ -175,16 +251,42 @@ int area_init(struct kunit *test)
 	area->pmdp = find_pmds(area->va);
 	KUNIT_ASSERT_NOT_NULL(test, area->pmdp);
 
-	area->sink = (struct bbmchk_sink) {
-		.start = area->va,
-		.end = area->va + CONT_PMD_SIZE,
-		.report = take_report,
-		.data = area,
-	};
-	bbmchk_set_sink(&area->sink);
+	divert_reports(area, CONT_PMD_SIZE);
 	test->priv = area;
 
 	return 0;
+}
+
+/* An entry without a table: vmalloc leaves tables where areas have been. */
+static pud_t *find_pud(struct area *area, unsigned int nr)
+{
+	for (; nr; nr--, area->va += PUD_SIZE) {
+		p4d_t *p4dp = p4d_alloc(&init_mm, pgd_offset_k(area->va),
+					area->va);
+		pud_t *pudp = p4dp ? pud_alloc(&init_mm, p4dp, area->va) : NULL;
+
+		if (pudp && pud_none(READ_ONCE(*pudp)))
+			return pudp;
+	}
+
+	return NULL;
+}
+
+void area_use_pud(struct kunit *test)
+{
+	struct area *area = test->priv;
+	const unsigned int nr = 8;
+
+	if (!pud_sect_supported())
+		kunit_skip(test, "no PUD leaves with this page size");
+
+	area->pmdp = NULL;
+	free_vm_area(area->vm);
+	area->vm = NULL;
+	KUNIT_ASSERT_TRUE(test, reserve(area, PUD_SIZE, nr));
+	area->pudp = find_pud(area, nr);
+	KUNIT_ASSERT_NOT_NULL(test, area->pudp);
+	divert_reports(area, PUD_SIZE);
 }
 
 void break_page(struct area *area, unsigned int i)

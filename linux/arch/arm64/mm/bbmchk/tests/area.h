@@ -11,8 +11,8 @@
 
 #define MAX_REPORTS	4
 
-/* Those that differ in what they allow. */
-extern const int bbm_levels[2];
+/* All of them; the kernel never sets nT, so 1 allows what 0 does. */
+extern const int bbm_levels[3];
 
 #define RO_SET		PTE_RDONLY
 #define RO_CLEAR	(PTE_WRITE | PTE_DIRTY)
@@ -20,8 +20,10 @@ extern const int bbm_levels[2];
 /**
  * struct area - a range of addresses that belongs to a test case
  * @vm: reserves it
- * @va: first byte, aligned to a contiguous run of PMD entries
- * @pmdp: the entry of @va; none of the run is in use
+ * @va: first byte, aligned to a contiguous run of PMD entries, or to a PUD
+ *	entry after area_use_pud()
+ * @pmdp: the entry of @va; none of the run is in use. NULL with @pudp
+ * @pudp: the PUD entry of @va, after area_use_pud()
  * @table: a PTE table, not linked anywhere
  * @other_table: another
  * @ptep: @table, once it is linked at @pmdp
@@ -34,6 +36,7 @@ struct area {
 	struct vm_struct *vm;
 	unsigned long va;
 	pmd_t *pmdp;
+	pud_t *pudp;
 	pte_t *table;
 	pte_t *other_table;
 	pte_t *ptep;
@@ -53,6 +56,16 @@ struct area {
  * Return: 0.
  */
 int area_init(struct kunit *test);
+
+/**
+ * area_use_pud() - give up the area for one that a PUD entry maps
+ * @test: the test
+ *
+ * Skips the case if the kernel uses no PUD leaves with this page size.
+ *
+ * Context: KUnit test case, before anything was stored.
+ */
+void area_use_pud(struct kunit *test);
 
 /**
  * area_set_level() - choose the BBM level that the checker assumes
@@ -76,6 +89,19 @@ void area_set_level(struct area *area, int bbm);
  */
 void expect_report(struct kunit *test, struct area *area, enum bbmchk_rule rule,
 		   enum bbmchk_why why, unsigned int level, unsigned long va);
+
+/**
+ * expect_change() - a report came if the change needs a break, and none else
+ * @test: the test
+ * @area: its area
+ * @rule: the rule that was broken, if one was
+ * @why: what differed
+ * @level: level of the entry, which maps the first byte of the area
+ *
+ * Context: KUnit test case. Forgets the reports.
+ */
+void expect_change(struct kunit *test, struct area *area, enum bbmchk_rule rule,
+		   enum bbmchk_why why, unsigned int level);
 
 /**
  * expect_none() - no report came
@@ -110,8 +136,22 @@ void expect_page_unflushed(struct kunit *test, struct area *area,
 u64 page_desc(struct area *area, unsigned int i, u64 set, u64 clear);
 
 /**
- * block_desc() - a PMD block descriptor for memory somewhere
- * @area: the area; nobody is going to look at it through the block
+ * leaf_desc() - a leaf descriptor like that of PAGE_KERNEL
+ * @area: the area; nobody is going to look at memory through it
+ * @level: level of the leaf; 0 is page_desc()
+ * @i: consecutive indexes give consecutive leaves
+ * @set: bits to set
+ * @clear: bits to clear, before @set
+ *
+ * Context: Any.
+ * Return: the descriptor.
+ */
+u64 leaf_desc(struct area *area, unsigned int level, unsigned int i, u64 set,
+	      u64 clear);
+
+/**
+ * block_desc() - a PMD block descriptor like that of PAGE_KERNEL
+ * @area: the area
  * @i: consecutive indexes give consecutive blocks
  *
  * Context: Any.
@@ -146,6 +186,36 @@ void store_pte(pte_t *ptep, u64 val);
  * Context: KUnit test case.
  */
 void store_pmd(struct area *area, unsigned int i, u64 val);
+
+/**
+ * store_first() - store an entry that maps the first byte of an area
+ * @area: the area; its table linked for @level 0, area_use_pud() for 2
+ * @level: level of the entry
+ * @val: what
+ *
+ * Context: KUnit test case.
+ */
+void store_first(struct area *area, unsigned int level, u64 val);
+
+/**
+ * make_first() - make the same, and have been somewhere clean before
+ * @area: the area
+ * @level: level of the entry
+ * @val: what
+ *
+ * Context: KUnit test case.
+ */
+void make_first(struct area *area, unsigned int level, u64 val);
+
+/**
+ * fill_table() - fill a table that is not linked with what a leaf maps
+ * @table: the table
+ * @level: of its entries
+ * @leaf: leaf descriptor of the level above
+ *
+ * Context: KUnit test case.
+ */
+void fill_table(void *table, unsigned int level, u64 leaf);
 
 /**
  * link_table() - link the first table of an area at its first PMD entry

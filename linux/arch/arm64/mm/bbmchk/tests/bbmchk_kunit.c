@@ -10,7 +10,7 @@
  * assumes, so that all rules are tested on any CPU.
  *
  * Run with
- *	make test SUITES=kunit-bbmchk
+ *	make test SUITES=kunit_bbmchk
  * or, in a kernel tree that has this directory,
  *	./tools/testing/kunit/kunit.py run --arch=arm64 \
  *		--cross_compile=aarch64-linux-gnu- \
@@ -23,13 +23,14 @@
 
 #include "area.h"
 
-/* Attribute changes of one page. */
+/* Changes of one leaf. */
 
 /**
- * struct change - a change of a page descriptor
+ * struct change - a change of a leaf descriptor
  * @name: for people
  * @why: what makes a break necessary; BBMCHK_SAME: none is
- * @page: index of the new page; the old one is 0
+ * @other: the new leaf is of other memory
+ * @page_only: contents matter, which only those of pages are known
  * @old_set: bits of the old descriptor beyond those of PAGE_KERNEL
  * @old_clear: bits that it lacks
  * @new_set: the same for the new one
@@ -38,7 +39,8 @@
 struct change {
 	const char *name;
 	enum bbmchk_why why;
-	unsigned int page;
+	bool other;
+	bool page_only;
 	u64 old_set;
 	u64 old_clear;
 	u64 new_set;
@@ -69,105 +71,139 @@ static const struct change changes[] = {
 	  .old_set = PTE_ATTRINDX(MT_NORMAL_TAGGED),
 	  .new_clear = PTE_ATTRINDX_MASK,
 	  .new_set = PTE_ATTRINDX(MT_DEVICE) },
+	{ "nonglobal_same", BBMCHK_SAME, .old_set = PTE_NG, .new_set = PTE_NG },
+	{ "to_contiguous", BBMCHK_SIZE, .new_set = PTE_CONT },
+	{ "from_contiguous", BBMCHK_SIZE, .old_set = PTE_CONT },
 	{ "to_nonshareable", BBMCHK_SHARE, .new_clear = PTE_SHARED },
-	{ "other_page", BBMCHK_ADDR, .page = 1 },
-	{ "other_page_readonly_after", BBMCHK_ADDR, .page = 1,
+	{ "other_page", BBMCHK_ADDR, .other = true },
+	{ "other_page_readonly_after", BBMCHK_ADDR, .other = true,
 	  .new_set = RO_SET, .new_clear = RO_CLEAR },
-	{ "other_page_readonly_before", BBMCHK_ADDR, .page = 1,
+	{ "other_page_readonly_before", BBMCHK_ADDR, .other = true,
 	  .old_set = RO_SET, .old_clear = RO_CLEAR },
-	{ "other_page_readonly_same_contents", BBMCHK_SAME, .page = 1,
+	{ "other_page_readonly_same_contents", BBMCHK_SAME, .other = true,
+	  .page_only = true,
 	  .old_set = RO_SET, .old_clear = RO_CLEAR,
 	  .new_set = RO_SET, .new_clear = RO_CLEAR },
 };
 
-static void change_desc(const struct change *change, char *desc)
+/* Each change at each level. */
+static struct {
+	const struct change *change;
+	unsigned int level;
+} now;
+
+static const void *change_gen_params(const void *prev, char *desc)
 {
-	strscpy(desc, change->name, KUNIT_PARAM_DESC_SIZE);
+	static const char *const levels[] = { "pte", "pmd", "pud" };
+
+	do {
+		if (!prev) {
+			now.change = changes;
+			now.level = 0;
+			prev = &now;
+		} else if (++now.level == ARRAY_SIZE(levels)) {
+			now.change++;
+			now.level = 0;
+		}
+		if (now.change == changes + ARRAY_SIZE(changes))
+			return NULL;
+		/* No run of PUD entries; no contents of blocks. */
+	} while (now.level && (now.change->page_only ||
+			       (now.level > 1 && now.change->why == BBMCHK_SIZE)));
+
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%s_%s", levels[now.level],
+		 now.change->name);
+
+	return &now;
 }
 
-KUNIT_ARRAY_PARAM(change, changes, change_desc);
+/**
+ * struct step - a change, and where it is made
+ * @area: where
+ * @level: level of the entry
+ * @why: what differs
+ * @old: descriptor before
+ * @new: descriptor after
+ */
+struct step {
+	struct area *area;
+	unsigned int level;
+	enum bbmchk_why why;
+	u64 old;
+	u64 new;
+};
 
-static void old_and_new(struct kunit *test, u64 *old, u64 *new)
+static struct step prepare(struct kunit *test)
 {
-	const struct change *change = test->param_value;
-	struct area *area = test->priv;
+	const struct change *change = now.change;
+	struct step step = {
+		.area = test->priv,
+		.level = now.level,
+		.why = change->why,
+	};
 
 	if (change->why == BBMCHK_SHARE && lpa2_is_enabled())
 		kunit_skip(test, "shareability is not in the descriptor (LPA2)");
+	if (step.level > 1)
+		area_use_pud(test);
+	else if (!step.level)
+		link_table(step.area);
 
-	*old = page_desc(area, 0, change->old_set, change->old_clear);
-	*new = page_desc(area, change->page, change->new_set,
-			 change->new_clear);
-	link_table(area);
-}
+	step.old = leaf_desc(step.area, step.level, 0, change->old_set,
+			     change->old_clear);
+	step.new = leaf_desc(step.area, step.level, change->other,
+			     change->new_set, change->new_clear);
 
-/* Make it live, whatever it was, without a violation. */
-static void make_first(struct area *area, u64 val)
-{
-	store_pte(area->ptep, 0);
-	flush_page(area, 0);
-	store_pte(area->ptep, val);
+	return step;
 }
 
 static void change_live(struct kunit *test)
 {
-	const struct change *change = test->param_value;
-	struct area *area = test->priv;
+	struct step step = prepare(test);
 	unsigned int i;
-	u64 old, new;
 
-	old_and_new(test, &old, &new);
 	for (i = 0; i < ARRAY_SIZE(bbm_levels); i++) {
-		area_set_level(area, bbm_levels[i]);
-		make_first(area, old);
-		expect_none(test, area);
+		area_set_level(step.area, bbm_levels[i]);
+		make_first(step.area, step.level, step.old);
+		step.area->nr_reports = 0;
 
-		store_pte(area->ptep, new);
-		if (change->why == BBMCHK_SAME)
-			expect_none(test, area);
-		else
-			expect_report(test, area, BBMCHK_RULE_NO_BREAK,
-				      change->why, 0, area->va);
+		store_first(step.area, step.level, step.new);
+		expect_change(test, step.area, BBMCHK_RULE_NO_BREAK, step.why,
+			      step.level);
 	}
 }
 
 static void change_with_break_without_flush(struct kunit *test)
 {
-	const struct change *change = test->param_value;
-	struct area *area = test->priv;
+	struct step step = prepare(test);
 	unsigned int i;
-	u64 old, new;
 
-	old_and_new(test, &old, &new);
 	for (i = 0; i < ARRAY_SIZE(bbm_levels); i++) {
-		area_set_level(area, bbm_levels[i]);
-		make_first(area, old);
+		area_set_level(step.area, bbm_levels[i]);
+		make_first(step.area, step.level, step.old);
+		store_first(step.area, step.level, 0);
+		step.area->nr_reports = 0;
 
-		store_pte(area->ptep, 0);
-		store_pte(area->ptep, new);
-		if (change->why == BBMCHK_SAME)
-			expect_none(test, area);
-		else
-			expect_report(test, area, BBMCHK_RULE_NO_FLUSH,
-				      change->why, 0, area->va);
+		store_first(step.area, step.level, step.new);
+		expect_change(test, step.area, BBMCHK_RULE_NO_FLUSH, step.why,
+			      step.level);
 	}
 }
 
 static void change_with_break_and_flush(struct kunit *test)
 {
-	struct area *area = test->priv;
+	struct step step = prepare(test);
 	unsigned int i;
-	u64 old, new;
 
-	old_and_new(test, &old, &new);
 	for (i = 0; i < ARRAY_SIZE(bbm_levels); i++) {
-		area_set_level(area, bbm_levels[i]);
-		make_first(area, old);
+		area_set_level(step.area, bbm_levels[i]);
+		make_first(step.area, step.level, step.old);
+		store_first(step.area, step.level, 0);
+		flush_page(step.area, 0);
+		step.area->nr_reports = 0;
 
-		store_pte(area->ptep, 0);
-		flush_page(area, 0);
-		store_pte(area->ptep, new);
-		expect_none(test, area);
+		store_first(step.area, step.level, step.new);
+		expect_none(test, step.area);
 	}
 }
 
@@ -177,7 +213,7 @@ static void other_readonly_contents_live_is_reported(struct kunit *test)
 
 	link_table(area);
 	*(u8 *)(page_address(area->pages + 1) + PAGE_SIZE - 1) = 1;
-	make_first(area, page_desc(area, 0, RO_SET, RO_CLEAR));
+	make_first(area, 0, page_desc(area, 0, RO_SET, RO_CLEAR));
 	store_pte(area->ptep, page_desc(area, 1, RO_SET, RO_CLEAR));
 	expect_report(test, area, BBMCHK_RULE_NO_BREAK, BBMCHK_ADDR, 0,
 		      area->va);
@@ -185,35 +221,96 @@ static void other_readonly_contents_live_is_reported(struct kunit *test)
 
 /* Which flush covers a break. */
 
-static void flush_of_all_covers(struct kunit *test)
-{
-	struct area *area = test->priv;
+/**
+ * struct flush_case - a flush after page 1 was made invalid
+ * @name: for people
+ * @flush: does it
+ * @covers: page 1 may be something else then
+ */
+struct flush_case {
+	const char *name;
+	void (*flush)(struct area *area);
+	bool covers;
+};
 
-	break_page(area, 1);
+static void flush_nothing(struct area *area)
+{
+}
+
+static void flush_all(struct area *area)
+{
 	flush_tlb_all();
-	make_other_page(area, 1);
-	expect_none(test, area);
 }
 
-static void flush_of_large_range_covers(struct kunit *test)
+static void flush_large_range(struct area *area)
 {
-	struct area *area = test->priv;
-
-	break_page(area, 1);
 	flush_tlb_kernel_range(area->va, area->va + CONT_PMD_SIZE);
-	make_other_page(area, 1);
-	expect_none(test, area);
 }
 
-static void flush_of_neighbours_does_not_cover(struct kunit *test)
+static void flush_exactly(struct area *area)
 {
-	struct area *area = test->priv;
+	flush_page(area, 1);
+}
 
-	break_page(area, 1);
+static void flush_walk(struct area *area)
+{
+	__flush_tlb_kernel_pgtable(area->va + PAGE_SIZE);
+}
+
+static void flush_neighbours(struct area *area)
+{
 	flush_page(area, 0);
 	flush_page(area, 2);
+	__flush_tlb_kernel_pgtable(area->va);
+}
+
+static void flush_this_cpu(struct area *area)
+{
+	local_flush_tlb_all();
+}
+
+/* flush_tlb_kernel_range() rounds both ends down, to 4 KiB at that. */
+static void flush_to_inside_of_page(struct area *area)
+{
+	flush_tlb_kernel_range(area->va, area->va + PAGE_SIZE + 8);
+}
+
+/* A DSB is missing: nobody knows whether the TLBI is complete. */
+static void flush_without_barrier(struct area *area)
+{
+	unsigned long addr = __TLBI_VADDR(area->va + PAGE_SIZE, 0);
+
+	bbmchk_flush_begin();
+	dsb(ishst);
+	__tlbi(vaale1is, addr);
+}
+
+static const struct flush_case flush_cases[] = {
+	{ "all", flush_all, true },
+	{ "large_range", flush_large_range, true },
+	{ "exactly", flush_exactly, true },
+	{ "walk", flush_walk, true },
+	{ "nothing", flush_nothing, false },
+	{ "neighbours", flush_neighbours, false },
+	{ "this_cpu", flush_this_cpu, false },
+	{ "to_inside_of_page", flush_to_inside_of_page, false },
+	{ "without_barrier", flush_without_barrier, false },
+};
+
+KUNIT_ARRAY_PARAM_DESC(flush, flush_cases, name);
+
+static void make_after_flush(struct kunit *test)
+{
+	const struct flush_case *param = test->param_value;
+	struct area *area = test->priv;
+
+	break_page(area, 1);
+	param->flush(area);
 	make_other_page(area, 1);
-	expect_page_unflushed(test, area, 1);
+	if (param->covers)
+		expect_none(test, area);
+	else
+		expect_page_unflushed(test, area, 1);
 }
 
 static void flush_before_break_does_not_cover(struct kunit *test)
@@ -228,23 +325,14 @@ static void flush_before_break_does_not_cover(struct kunit *test)
 	expect_page_unflushed(test, area, 1);
 }
 
-static void flush_of_this_cpu_does_not_cover(struct kunit *test)
+/* As if another CPU had begun to flush before this one made the page invalid. */
+static void flush_under_way_at_break_does_not_cover(struct kunit *test)
 {
 	struct area *area = test->priv;
+	u64 ticket = bbmchk_flush_begin();
 
 	break_page(area, 1);
-	local_flush_tlb_all();
-	make_other_page(area, 1);
-	expect_page_unflushed(test, area, 1);
-}
-
-/* flush_tlb_kernel_range() rounds both ends down, to 4 KiB at that. */
-static void flush_that_ends_inside_a_page_does_not_cover_it(struct kunit *test)
-{
-	struct area *area = test->priv;
-
-	break_page(area, 1);
-	flush_tlb_kernel_range(area->va, area->va + PAGE_SIZE + 8);
+	bbmchk_flush_end(ticket, BBMCHK_FLUSH_ALL, 0, 0);
 	make_other_page(area, 1);
 	expect_page_unflushed(test, area, 1);
 }
@@ -279,8 +367,11 @@ static void present_invalid_and_back_is_clean(struct kunit *test)
 	u64 val = page_desc(area, 0, 0, 0);
 
 	link_table(area);
-	make_first(area, val);
+	make_first(area, 0, val);
 	store_pte(area->ptep, (val & ~PTE_VALID) | PTE_PRESENT_INVALID);
+	/* Not valid, so its attributes are nobody's business. */
+	store_pte(area->ptep, (val & ~PTE_VALID) | PTE_PRESENT_INVALID |
+		  PTE_CONT | RO_SET);
 	store_pte(area->ptep, val);
 	expect_none(test, area);
 }
@@ -291,7 +382,7 @@ static void present_invalid_and_elsewhere_is_reported(struct kunit *test)
 	u64 val = page_desc(area, 0, 0, 0);
 
 	link_table(area);
-	make_first(area, val);
+	make_first(area, 0, val);
 	store_pte(area->ptep, (val & ~PTE_VALID) | PTE_PRESENT_INVALID);
 	store_pte(area->ptep, page_desc(area, 1, 0, 0));
 	expect_page_unflushed(test, area, 0);
@@ -357,12 +448,9 @@ static struct kunit_case bbmchk_cases[] = {
 	KUNIT_CASE_PARAM(change_with_break_without_flush, change_gen_params),
 	KUNIT_CASE_PARAM(change_with_break_and_flush, change_gen_params),
 	KUNIT_CASE(other_readonly_contents_live_is_reported),
-	KUNIT_CASE(flush_of_all_covers),
-	KUNIT_CASE(flush_of_large_range_covers),
-	KUNIT_CASE(flush_of_neighbours_does_not_cover),
+	KUNIT_CASE_PARAM(make_after_flush, flush_gen_params),
 	KUNIT_CASE(flush_before_break_does_not_cover),
-	KUNIT_CASE(flush_of_this_cpu_does_not_cover),
-	KUNIT_CASE(flush_that_ends_inside_a_page_does_not_cover_it),
+	KUNIT_CASE(flush_under_way_at_break_does_not_cover),
 	KUNIT_CASE(make_in_two_steps_is_reported_once),
 	KUNIT_CASE(stale_copy_outlives_an_equal_make),
 	KUNIT_CASE(present_invalid_and_back_is_clean),

@@ -138,15 +138,26 @@ static void *sometimes_no_table(enum kleaf_table_sort sort)
 	return table;
 }
 
-/* Does the CPU see what the model says, and are the contents right? */
-static bool page_is_right(struct region *region, unsigned long i, u64 word)
+/* A word of a page, as the second mapping shows it. */
+static u64 *alias_word(struct torture *t, unsigned long i, unsigned int word)
 {
+	return (u64 *)(t->alias + i * PAGE_SIZE) + word;
+}
+
+/*
+ * Does the CPU see what the model says, and are the contents right, through
+ * both mappings?
+ */
+static bool page_is_right(struct torture *t, unsigned long i, u64 word)
+{
+	struct region *region = t->region;
 	unsigned long addr = page_addr(region, i);
 	u8 flags = READ_ONCE(region->model[i]);
 	phys_addr_t pa = 0;
 
 	if (region_translates(addr, false, &pa) == !!(flags & MODEL_INVALID) ||
-	    region_translates(addr, true, NULL) == !!flags)
+	    region_translates(addr, true, NULL) == !!flags ||
+	    READ_ONCE(*alias_word(t, i, 1)) != word)
 		return false;
 	if (flags & MODEL_INVALID)
 		return true;
@@ -171,13 +182,19 @@ static void change_some(struct worker *w, u64 *words)
 	else
 		CHECK(w, !ret);
 
-	/* Changed or not, the model was told. */
+	/*
+	 * Changed or not, the model was told. What may not be written through
+	 * the linear map is written through the other mapping.
+	 */
 	for (i = first; i < first + nr; i++) {
-		if (!CHECK(w, page_is_right(region, i, words[i])) ||
-		    region->model[i])
+		u64 *word = alias_word(w->torture, i, 1);
+
+		if (!CHECK(w, page_is_right(w->torture, i, words[i])))
 			continue;
+		if (!region->model[i] && pick(w, 2))
+			word = (u64 *)page_addr(region, i) + 1;
 		words[i] = prandom_u32_state(&w->rnd);
-		WRITE_ONCE(((u64 *)page_addr(region, i))[1], words[i]);
+		WRITE_ONCE(*word, words[i]);
 	}
 }
 
@@ -191,8 +208,7 @@ static int changer(void *data)
 	current->kunit_test = w->torture->test;
 
 	for (i = 0; words && i < region->nr_pages; i++)
-		words[i] = READ_ONCE(((u64 *)w->torture->alias)[i * PAGE_SIZE /
-								8 + 1]);
+		words[i] = READ_ONCE(*alias_word(w->torture, i, 1));
 
 	while (!kthread_should_stop()) {
 		if (CHECK(w, words))
@@ -217,12 +233,11 @@ static int reader(void *data)
 	while (!kthread_should_stop()) {
 		unsigned long i = pick(w, region->nr_pages);
 		u64 *linear = (u64 *)page_addr(region, i);
-		u64 *alias = w->torture->alias + i * PAGE_SIZE;
 		u64 word;
 
 		/* The first word never changes; an invalid page is no news. */
 		if (!copy_from_kernel_nofault(&word, linear, sizeof(word)))
-			CHECK(w, word == READ_ONCE(*alias));
+			CHECK(w, word == READ_ONCE(*alias_word(w->torture, i, 0)));
 		WRITE_ONCE(w->nr_ops, w->nr_ops + 1);
 		cond_resched();
 	}
@@ -285,33 +300,57 @@ static int mapper(void *data)
 	return 0;
 }
 
-/* Runner: code that was written a moment ago. */
+/* Runner: code that was written a moment ago, through both of its mappings. */
 
 typedef u32 (*answer_fn)(void);
 
-static void run_some(struct worker *w)
+static void write_answer(__le32 *code, u16 answer)
+{
+	u32 mov = aarch64_insn_gen_movewide(AARCH64_INSN_REG_0, answer, 0,
+					    AARCH64_INSN_VARIANT_32BIT,
+					    AARCH64_INSN_MOVEWIDE_ZERO);
+	u32 ret = aarch64_insn_gen_branch_reg(AARCH64_INSN_REG_LR,
+					      AARCH64_INSN_BRANCH_RETURN);
+
+	code[0] = cpu_to_le32(mov);
+	code[1] = cpu_to_le32(ret);
+	flush_icache_range((unsigned long)code, (unsigned long)(code + 2));
+}
+
+static void __nocfi run_some(struct worker *w)
 {
 	u16 answer = prandom_u32_state(&w->rnd);
 	__le32 *code = execmem_alloc(EXECMEM_BPF, PAGE_SIZE);
+	__le32 *linear, *again;
+	struct page *page;
 
 	if (!code)
 		return;
 
 	set_vm_flush_reset_perms(code);
-	code[0] = cpu_to_le32(aarch64_insn_gen_movewide(AARCH64_INSN_REG_0,
-							answer, 0,
-							AARCH64_INSN_VARIANT_32BIT,
-							AARCH64_INSN_MOVEWIDE_ZERO));
-	code[1] = cpu_to_le32(aarch64_insn_gen_branch_reg(AARCH64_INSN_REG_LR,
-							  AARCH64_INSN_BRANCH_RETURN));
-	flush_icache_range((unsigned long)code, (unsigned long)(code + 2));
-	if (CHECK(w, !set_memory_rox((unsigned long)code, 1)))
+	write_answer(code, answer);
+	page = vmalloc_to_page(code);
+	linear = page_address(page);
+	CHECK(w, is_writable(linear));
+
+	if (CHECK(w, !set_memory_rox((unsigned long)code, 1))) {
 		CHECK(w, ((answer_fn)code)() == answer);
+		CHECK(w, !is_writable(code));
+		CHECK(w, *linear == *code);
+		if (rodata_full && !debug_pagealloc_enabled())
+			CHECK(w, !is_writable(linear));
+	}
+	again = vmap(&page, 1, VM_MAP, PAGE_KERNEL_ROX);
+	if (CHECK(w, again)) {
+		CHECK(w, ((answer_fn)again)() == answer);
+		CHECK(w, !is_writable(again));
+	}
+	vunmap(again);
 
 	execmem_free(code);
 }
 
-static int __nocfi runner(void *data)
+static int runner(void *data)
 {
 	struct worker *w = data;
 
