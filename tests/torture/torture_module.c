@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A module that comes and goes: it has text, rodata, ro_after_init and data, and
- * a vmalloc area whose middle is read-only for a while. Loading succeeds only if
- * all of that holds what it should.
+ * A module that comes and goes: it has text, rodata, ro_after_init and data, all
+ * of which change permissions, and takes a vmalloc area for a moment. Loading
+ * succeeds only if all of that holds what it should.
  */
 #include <linux/module.h>
-#include <linux/set_memory.h>
 #include <linux/vmalloc.h>
 
 #define NR_WORDS	(2 * PAGE_SIZE / sizeof(u64))
@@ -31,25 +30,18 @@ static bool all_are(const u64 *words, unsigned long nr, u64 value)
 
 static int use_area(void)
 {
+	unsigned long nr = NR_PAGES * PAGE_SIZE / sizeof(u64), i;
 	u64 *area = vmalloc(NR_PAGES * PAGE_SIZE);
-	unsigned long nr = NR_PAGES * PAGE_SIZE / sizeof(*area), i;
-	unsigned long middle = (unsigned long)area + PAGE_SIZE;
-	int ret;
+	bool right;
 
 	if (!area)
 		return -ENOMEM;
 	for (i = 0; i < nr; i++)
-		area[i] = 0x5566778899aabbccULL;
-
-	/* The second call gives back what the first took: no table is needed. */
-	ret = set_memory_ro(middle, NR_PAGES - 2);
-	if (!all_are(area, nr, 0x5566778899aabbccULL))
-		ret = -EIO;
-	if (!ret)
-		ret = set_memory_rw(middle, NR_PAGES - 2) ? -EIO : 0;
+		WRITE_ONCE(area[i], 0x5566778899aabbccULL);
+	right = all_are(area, nr, 0x5566778899aabbccULL);
 	vfree(area);
 
-	return ret;
+	return right ? 0 : -EIO;
 }
 
 static int __init torture_module_init(void)

@@ -78,6 +78,12 @@ static struct region *size_region(struct kunit *test)
 	return region;
 }
 
+/* Each is checked page by page, which takes many times as long with KASAN. */
+static unsigned int nr_random_ops(const struct size_param *param)
+{
+	return IS_ENABLED(CONFIG_KASAN) ? param->nr_ops / 4 : param->nr_ops;
+}
+
 /*
  * Any sequence of changes gives each page the attributes that were asked for
  * last, and leaves nothing smaller than its boundaries require.
@@ -93,7 +99,7 @@ static void change_random_ranges_matches_model(struct kunit *test)
 	kunit_info(test, "seed %llu\n", use_seed);
 	prandom_seed_state(&rnd, use_seed);
 
-	for (op = 0; op < param->nr_ops; op++) {
+	for (op = 0; op < nr_random_ops(param); op++) {
 		/* Most interesting near the ends of leaves: round some. */
 		unsigned long align = 1UL << (prandom_u32_state(&rnd) %
 					      (ilog2(region->nr_pages) + 1));

@@ -36,8 +36,11 @@ bool region_translates(unsigned long addr, bool write, phys_addr_t *pa)
 	unsigned long flags;
 	u64 par;
 
-	/* PAR_EL1 is not preserved over a preemption or an interrupt. */
-	local_irq_save(flags);
+	/*
+	 * PAR_EL1 is not preserved over a preemption or an interrupt. Nobody
+	 * traces this: it is done for every page, many times.
+	 */
+	raw_local_irq_save(flags);
 	if (write)
 		asm volatile("at s1e1w, %0" : : "r" (addr));
 	else
@@ -45,7 +48,7 @@ bool region_translates(unsigned long addr, bool write, phys_addr_t *pa)
 	/* The result of AT is in PAR_EL1 only after an ISB. */
 	isb();
 	par = read_sysreg_par();
-	local_irq_restore(flags);
+	raw_local_irq_restore(flags);
 
 	if (par & SYS_PAR_EL1_F)
 		return false;
