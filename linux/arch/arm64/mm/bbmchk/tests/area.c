@@ -16,7 +16,7 @@
  */
 
 #include <linux/gfp.h>
-#include <linux/vmalloc.h>
+#include <linux/memblock.h>
 
 #include <asm/pgalloc.h>
 #include <asm/tlbflush.h>
@@ -188,8 +188,6 @@ static void area_free(void *data)
 		free_page((unsigned long)area->other_table);
 	if (area->pages)
 		__free_pages(area->pages, pages_order);
-	if (area->vm)
-		free_vm_area(area->vm);
 }
 
 static pmd_t *find_pmds(unsigned long va)
@@ -207,15 +205,13 @@ static pmd_t *find_pmds(unsigned long va)
 	return pmdp;
 }
 
-/* Reserve a number of ranges of some size, aligned to it. */
-static bool reserve(struct area *area, unsigned long size, unsigned int nr)
+/*
+ * Behind the end of memory there is nothing in the linear map, whoever else
+ * uses it. An area of vmalloc would have a shadow made for it by KASAN.
+ */
+static unsigned long behind_memory(unsigned long size)
 {
-	area->vm = get_vm_area((nr + 1) * size, VM_IOREMAP);
-	if (!area->vm)
-		return false;
-	area->va = ALIGN((unsigned long)area->vm->addr, size);
-
-	return true;
+	return ALIGN((unsigned long)__va(memblock_end_of_DRAM()), size);
 }
 
 static void divert_reports(struct area *area, unsigned long size)
@@ -241,7 +237,8 @@ int area_init(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, area);
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, area_free,
 							   area));
-	KUNIT_ASSERT_TRUE(test, reserve(area, CONT_PMD_SIZE, 1));
+	area->va = behind_memory(CONT_PMD_SIZE);
+	KUNIT_ASSERT_LT(test, area->va, PAGE_END);
 	area->table = (pte_t *)get_zeroed_page(GFP_KERNEL);
 	area->other_table = (pte_t *)get_zeroed_page(GFP_KERNEL);
 	area->pages = alloc_pages(GFP_KERNEL | __GFP_ZERO, pages_order);
@@ -257,15 +254,16 @@ int area_init(struct kunit *test)
 	return 0;
 }
 
-/* An entry without a table: vmalloc leaves tables where areas have been. */
-static pud_t *find_pud(struct area *area, unsigned int nr)
+/* An entry without a table: other cases leave those where they have been. */
+static pud_t *find_pud(struct area *area)
 {
-	for (; nr; nr--, area->va += PUD_SIZE) {
+	for (area->va = behind_memory(PUD_SIZE); area->va < PAGE_END;
+	     area->va += PUD_SIZE) {
 		p4d_t *p4dp = p4d_alloc(&init_mm, pgd_offset_k(area->va),
 					area->va);
 		pud_t *pudp = p4dp ? pud_alloc(&init_mm, p4dp, area->va) : NULL;
 
-		if (pudp && pud_none(READ_ONCE(*pudp)))
+		if (!pudp || pud_none(READ_ONCE(*pudp)))
 			return pudp;
 	}
 
@@ -275,16 +273,12 @@ static pud_t *find_pud(struct area *area, unsigned int nr)
 void area_use_pud(struct kunit *test)
 {
 	struct area *area = test->priv;
-	const unsigned int nr = 8;
 
 	if (!pud_sect_supported())
 		kunit_skip(test, "no PUD leaves with this page size");
 
 	area->pmdp = NULL;
-	free_vm_area(area->vm);
-	area->vm = NULL;
-	KUNIT_ASSERT_TRUE(test, reserve(area, PUD_SIZE, nr));
-	area->pudp = find_pud(area, nr);
+	area->pudp = find_pud(area);
 	KUNIT_ASSERT_NOT_NULL(test, area->pudp);
 	divert_reports(area, PUD_SIZE);
 }

@@ -19,7 +19,6 @@ extern const int bbm_levels[3];
 
 /**
  * struct area - a range of addresses that belongs to a test case
- * @vm: reserves it
  * @va: first byte, aligned to a contiguous run of PMD entries, or to a PUD
  *	entry after area_use_pud()
  * @pmdp: the entry of @va; none of the run is in use. NULL with @pudp
@@ -33,7 +32,6 @@ extern const int bbm_levels[3];
  * @nr_reports: their number, which may exceed MAX_REPORTS
  */
 struct area {
-	struct vm_struct *vm;
 	unsigned long va;
 	pmd_t *pmdp;
 	pud_t *pudp;

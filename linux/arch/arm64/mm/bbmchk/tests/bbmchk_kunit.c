@@ -5,7 +5,7 @@
  *
  * Every kind of violation is committed and must be reported, once and as what it
  * is; what looks alike and is legal must not be. The suites do so on a range of
- * vmalloc space that nobody else uses or reads, in tables of their own. Their
+ * addresses that nobody else uses or reads, in tables of their own. Their
  * reports come here instead of the log. Each case says which BBM level it
  * assumes, so that all rules are tested on any CPU.
  *
