@@ -36,7 +36,9 @@
 # Usage: rig/test.sh
 # Environment: SUITES="a b" selects; LIST=1 lists; TEST_ALL=1 takes long ones too;
 #              ONLY=REGEX runs matching boots only; ACCEL, QEMU as in boot.sh;
-#              TESTS, TEST_OUT: directories of the suites and of the results.
+#              TESTS, TEST_OUT: directories of the suites and of the results;
+#              BBM=1: boot kernels with the break-before-make checker instead,
+#              where there are such variants, and have it panic.
 # Exit codes: 0 all passed, 1 something failed or nothing ran, 2 usage.
 . "$(dirname "$0")/lib.sh"
 
@@ -47,6 +49,7 @@ LIST=${LIST:-}
 TEST_ALL=${TEST_ALL:-}
 ONLY=${ONLY:-.}
 ACCEL=${ACCEL:-tcg}
+BBM=${BBM:-}
 
 # load SUITE - read its fragment over the defaults
 # shellcheck disable=SC2034 # some are read by name, in lines_of
@@ -63,6 +66,18 @@ load() {
 	. "$TESTS/$1/suite"
 	# The CPU is the host's there.
 	[ "$ACCEL" != kvm ] || CPUS=host
+	[ -z "$BBM" ] || under_checker
+}
+
+# Variants of the same name with -bbm behind the page size, 4k-bbm-debug.
+under_checker() {
+	CMDLINE="$CMDLINE bbm_check=panic"
+	# Nothing is booted there.
+	[ -z "$HOST" ] || CONFIGS=''
+	CONFIGS=$(for c in $CONFIGS; do
+		c=${c%%-*}-bbm${c#"${c%%-*}"}
+		! grep -q "^${c}[[:space:]]" "$TOP/config/variants" || echo "$c"
+	done)
 }
 
 # lines_of VAR VARIANT - the lines of VAR and of VAR_VARIANT
