@@ -33,12 +33,17 @@
 /* Pages in a row that belong to one changer; the next ones do not. */
 #define SLOT_PAGES	4
 
+static void note_failure(struct torture *t, int line)
+{
+	atomic_cmpxchg(&t->failed, 0, line);
+}
+
 #define CHECK(w, condition)						\
 	({								\
 		bool __ok = (condition);				\
 									\
 		if (!__ok)						\
-			atomic_cmpxchg(&(w)->torture->failed, 0, __LINE__); \
+			note_failure((w)->torture, __LINE__);		\
 		__ok;							\
 	})
 
