@@ -287,8 +287,10 @@ int __init bbmchk_stale_init(void)
 	/*
 	 * vmalloc flushes lazily, after 32 MiB times log2 of the CPUs. How many
 	 * CPUs there are is not known yet: nr_cpu_ids is what was configured.
+	 * Large ranges of the linear map are made invalid before one flush.
 	 */
-	unsigned long nr = (SZ_32M >> PAGE_SHIFT) * (ilog2(nr_cpu_ids) + 2);
+	unsigned long nr = max((SZ_32M >> PAGE_SHIFT) * (ilog2(nr_cpu_ids) + 2UL),
+			       SZ_128K);
 	struct bbmchk_stale *stale = memblock_alloc(nr * sizeof(*stale),
 						    PAGE_SIZE);
 

@@ -81,7 +81,7 @@ static struct region *size_region(struct kunit *test)
 /* Each is checked page by page, which takes many times as long with KASAN. */
 static unsigned int nr_random_ops(const struct size_param *param)
 {
-	return IS_ENABLED(CONFIG_KASAN) ? param->nr_ops / 4 : param->nr_ops;
+	return IS_ENABLED(CONFIG_KASAN) ? param->nr_ops / 8 : param->nr_ops;
 }
 
 /*
