@@ -81,6 +81,16 @@ enum kleaf_kind region_leaf_kind(unsigned long addr)
 	return kind;
 }
 
+/* Pages from @i to the end of the leaf that maps it, inside the region. */
+static unsigned long pages_in_leaf(struct region *region, unsigned long i)
+{
+	enum kleaf_kind kind = region_leaf_kind(region->start + i * PAGE_SIZE);
+	unsigned long nr = kleaf_kind_size(kind) >> PAGE_SHIFT;
+	unsigned long pfn = (region->start >> PAGE_SHIFT) + i;
+
+	return min(nr - (pfn & (nr - 1)), region->nr_pages - i);
+}
+
 static u64 pattern(struct region *region, unsigned long i)
 {
 	return (u64)page_to_pfn(region->page) * 0x9e3779b97f4a7c15ULL + i;
@@ -104,7 +114,7 @@ static void region_free(void *data)
 struct region *region_alloc(struct kunit *test, unsigned long size)
 {
 	struct region *region = kunit_kzalloc(test, sizeof(*region), GFP_KERNEL);
-	unsigned long i;
+	unsigned long i, nr;
 
 	KUNIT_ASSERT_NOT_NULL(test, region);
 	region->nr_pages = size >> PAGE_SHIFT;
@@ -125,12 +135,13 @@ struct region *region_alloc(struct kunit *test, unsigned long size)
 	KUNIT_ASSERT_NOT_NULL(test, region->initial);
 	KUNIT_ASSERT_NOT_NULL(test, region->boundary);
 
-	for (i = 0; i < region->nr_pages; i++) {
-		unsigned long addr = region->start + i * PAGE_SIZE;
-
-		region->initial[i] = region_leaf_kind(addr);
-		*(u64 *)addr = pattern(region, i);
+	for (i = 0; i < region->nr_pages; i += nr) {
+		nr = pages_in_leaf(region, i);
+		memset(region->initial + i,
+		       region_leaf_kind(region->start + i * PAGE_SIZE), nr);
 	}
+	for (i = 0; i < region->nr_pages; i++)
+		*(u64 *)(region->start + i * PAGE_SIZE) = pattern(region, i);
 
 	return region;
 }
@@ -183,16 +194,6 @@ static bool page_matches(struct kunit *test, struct region *region,
 	KUNIT_FAIL(test, "page %lu: readable %d writable %d pa %pa, model %x pa %pa\n",
 		   i, readable, writable, &pa, flags, &expected);
 	return false;
-}
-
-/* Pages from @i to the end of the leaf that maps it, inside the region. */
-static unsigned long pages_in_leaf(struct region *region, unsigned long i)
-{
-	enum kleaf_kind kind = region_leaf_kind(region->start + i * PAGE_SIZE);
-	unsigned long nr = kleaf_kind_size(kind) >> PAGE_SHIFT;
-	unsigned long pfn = (region->start >> PAGE_SHIFT) + i;
-
-	return min(nr - (pfn & (nr - 1)), region->nr_pages - i);
 }
 
 bool region_check_attributes(struct kunit *test, struct region *region)
