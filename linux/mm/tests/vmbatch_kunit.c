@@ -88,8 +88,8 @@ static void vmap_blocks_maps_largest_leaves(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, addr);
 	vmbatch_expect_mapped(test, mem, (unsigned long)addr, max_shift());
 	vunmap(addr);
-	vmbatch_expect_unmapped(test, (unsigned long)addr,
-				(unsigned long)addr + mem->nr_pages * PAGE_SIZE);
+	vmbatch_expect_gone(test, mem, (unsigned long)addr,
+			    (unsigned long)addr + mem->nr_pages * PAGE_SIZE);
 }
 
 static void vmap_contiguous_aligns_area(struct kunit *test)
@@ -268,8 +268,8 @@ static void map_ram_maps_every_page(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, addr);
 	vmbatch_expect_mapped(test, mem, (unsigned long)addr, max_shift());
 	vm_unmap_ram(addr, mem->nr_pages);
-	vmbatch_expect_unmapped(test, (unsigned long)addr,
-				(unsigned long)addr + mem->nr_pages * PAGE_SIZE);
+	vmbatch_expect_gone(test, mem, (unsigned long)addr,
+			    (unsigned long)addr + mem->nr_pages * PAGE_SIZE);
 }
 
 /* A sparse area is unmapped in other pieces than it was mapped in. */
@@ -329,17 +329,19 @@ static void ioremap_range_maps_largest_leaves(struct kunit *test)
 					   PAGE_KERNEL));
 	vmbatch_expect_mapped(test, mem, addr, PUD_SHIFT);
 	free_vm_area(area);
-	vmbatch_expect_unmapped(test, addr, addr + size);
+	vmbatch_expect_gone(test, mem, addr, addr + size);
 }
 
 static void vmalloc_huge_uses_large_leaves(struct kunit *test)
 {
 	const unsigned int shift = arch_vmap_pte_supported_shift(SZ_4M);
 	unsigned long size = max(SZ_4M, 1UL << shift);
+	struct vmbatch_mem *mem = vmbatch_mem_alloc(test, size >> PAGE_SHIFT);
 	u8 *addr = vmalloc_huge(size, GFP_KERNEL | __GFP_ZERO);
-	unsigned long leaf = vmbatch_leaf_size((unsigned long)addr);
+	unsigned long leaf, off;
 
 	KUNIT_ASSERT_NOT_NULL(test, addr);
+	leaf = vmbatch_leaf_size((unsigned long)addr);
 	if (leaf == PAGE_SIZE && !is_vm_area_hugepages(addr))
 		kunit_info(test, "no large blocks\n");
 	else
@@ -347,9 +349,12 @@ static void vmalloc_huge_uses_large_leaves(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, memchr_inv(addr, 0, size));
 	memset(addr, 0x5a, size);
 	KUNIT_EXPECT_NULL(test, memchr_inv(addr, 0x5a, size));
+
+	for (off = 0; off < size; off += PAGE_SIZE)
+		KUNIT_ASSERT_TRUE(test, vmbatch_mem_hold(mem, vmalloc_to_page(addr + off)));
 	vfree(addr);
-	vmbatch_expect_unmapped(test, (unsigned long)addr,
-				(unsigned long)addr + size);
+	vmbatch_expect_gone(test, mem, (unsigned long)addr,
+			    (unsigned long)addr + size);
 }
 
 static void vmalloc_plain_stays_pages(struct kunit *test)

@@ -45,7 +45,6 @@ struct vmbatch_mem *vmbatch_mem_alloc(struct kunit *test,
 	struct vmbatch_mem *mem = kzalloc(sizeof(*mem), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, mem);
-	mem->test = test;
 	mem->max_pages = max_pages;
 	mem->pages = kvcalloc(max_pages, sizeof(*mem->pages), GFP_KERNEL);
 	mem->blocks = kvcalloc(max_pages, sizeof(*mem->blocks), GFP_KERNEL);
@@ -62,8 +61,9 @@ bool vmbatch_mem_add(struct vmbatch_mem *mem, unsigned int order)
 	struct vmbatch_block *block = &mem->blocks[mem->nr_blocks];
 	unsigned int i;
 
-	KUNIT_ASSERT_LE(mem->test, mem->nr_pages + (1U << order),
-			mem->max_pages);
+	if (mem->nr_pages + (1U << order) > mem->max_pages)
+		return false;
+
 	block->page = alloc_pages(order ? gfp | __GFP_COMP : gfp, order);
 	if (!block->page)
 		return false;
@@ -72,6 +72,22 @@ bool vmbatch_mem_add(struct vmbatch_mem *mem, unsigned int order)
 	mem->nr_blocks++;
 	for (i = 0; i < 1U << order; i++)
 		mem->pages[mem->nr_pages++] = block->page + i;
+
+	return true;
+}
+
+bool vmbatch_mem_hold(struct vmbatch_mem *mem, struct page *page)
+{
+	struct vmbatch_block *block = &mem->blocks[mem->nr_blocks];
+
+	if (!page || mem->nr_pages == mem->max_pages)
+		return false;
+
+	get_page(page);
+	block->page = page;
+	block->order = 0;
+	mem->nr_blocks++;
+	mem->pages[mem->nr_pages++] = page;
 
 	return true;
 }
@@ -191,5 +207,34 @@ void vmbatch_expect_unmapped(struct kunit *test, unsigned long start,
 	for (addr = start; addr < end; addr += PAGE_SIZE)
 		if (vmbatch_leaf_size(addr))
 			break;
+	KUNIT_EXPECT_EQ_MSG(test, addr, end, "%lx bytes in", addr - start);
+}
+
+static bool mem_has_page(struct vmbatch_mem *mem, struct page *page)
+{
+	unsigned int i;
+
+	for (i = 0; i < mem->nr_blocks; i++)
+		if (page >= mem->blocks[i].page &&
+		    page < mem->blocks[i].page + (1UL << mem->blocks[i].order))
+			return true;
+
+	return false;
+}
+
+void vmbatch_expect_gone(struct kunit *test, struct vmbatch_mem *mem,
+			 unsigned long start, unsigned long end)
+{
+	unsigned long addr;
+
+	/* As ptdump does: whoever frees a table here holds it for reading. */
+	mmap_write_lock(&init_mm);
+	for (addr = start; addr < end; addr += PAGE_SIZE) {
+		struct page *page = vmalloc_to_page((void *)addr);
+
+		if (page && mem_has_page(mem, page))
+			break;
+	}
+	mmap_write_unlock(&init_mm);
 	KUNIT_EXPECT_EQ_MSG(test, addr, end, "%lx bytes in", addr - start);
 }

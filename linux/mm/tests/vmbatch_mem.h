@@ -8,18 +8,16 @@
 
 /**
  * struct vmbatch_mem - an array of pages made of blocks, freed with the test
- * @test: the test
- * @max_pages: how many entries @pages has room for
  * @pages: the array; a test may reorder it
  * @nr_pages: number of @pages
+ * @max_pages: how many there is room for
  * @blocks: the blocks behind it
  * @nr_blocks: number of @blocks
  */
 struct vmbatch_mem {
-	struct kunit *test;
-	unsigned int max_pages;
 	struct page **pages;
 	unsigned int nr_pages;
+	unsigned int max_pages;
 	struct vmbatch_block {
 		struct page *page;
 		unsigned int order;
@@ -43,10 +41,23 @@ struct vmbatch_mem *vmbatch_mem_alloc(struct kunit *test,
  * @mem: the array
  * @order: order of the block, a compound page
  *
- * Context: A test. Fails it if the array has no room for the block.
- * Return: false if there is no such block.
+ * Context: A test.
+ * Return: false if there is no such block or no room for it.
  */
 bool vmbatch_mem_add(struct vmbatch_mem *mem, unsigned int order);
+
+/**
+ * vmbatch_mem_hold() - append a page that somebody else has allocated
+ * @mem: the array, with room for the page
+ * @page: the page, in no compound page
+ *
+ * The page is not free for others while the test runs, even if its owner lets
+ * go of it.
+ *
+ * Context: A test.
+ * Return: false if there is no page or no room for it.
+ */
+bool vmbatch_mem_hold(struct vmbatch_mem *mem, struct page *page);
 
 /**
  * vmbatch_mark() - mark the pages with their current index in the array
@@ -86,9 +97,24 @@ void vmbatch_expect_mapped(struct kunit *test, struct vmbatch_mem *mem,
  * @start: first byte
  * @end: one past the last byte
  *
- * Context: A test.
+ * Context: A test, which owns the range.
  */
 void vmbatch_expect_unmapped(struct kunit *test, unsigned long start,
 			     unsigned long end);
+
+/**
+ * vmbatch_expect_gone() - expect that a range maps no page of the array
+ * @test: the test
+ * @mem: the array, all of which was mapped there
+ * @start: first byte
+ * @end: one past the last byte
+ *
+ * For a range that was given back: it may have a new owner, but none that maps
+ * these pages, since the test still has them.
+ *
+ * Context: A test. Takes the mmap lock of init_mm.
+ */
+void vmbatch_expect_gone(struct kunit *test, struct vmbatch_mem *mem,
+			 unsigned long start, unsigned long end);
 
 #endif /* _MM_TESTS_VMBATCH_MEM_H */

@@ -194,18 +194,22 @@ static void ioremap_bad_size_returns_null(struct kunit *test)
 /* Address space for the area and its guard page, but for no alignment. */
 static void area_in_short_space_is_less_aligned(struct kunit *test)
 {
-	struct vm_struct *whole, *area;
+	struct vm_struct *whole, *area = NULL;
 	unsigned long start;
+	unsigned int try;
 
-	whole = get_vm_area(SZ_8M, VM_MAP);
-	KUNIT_ASSERT_NOT_NULL(test, whole);
-	start = ALIGN((unsigned long)whole->addr, SZ_2M) + PAGE_SIZE;
-	free_vm_area(whole);
-	vm_unmap_aliases();
+	/* Somebody else may take the space before we have it back. */
+	for (try = 0; try < 10 && !area; try++) {
+		whole = get_vm_area(SZ_8M, VM_MAP);
+		KUNIT_ASSERT_NOT_NULL(test, whole);
+		start = ALIGN((unsigned long)whole->addr, SZ_2M) + PAGE_SIZE;
+		free_vm_area(whole);
+		vm_unmap_aliases();
 
-	area = __get_vm_area_caller(SZ_2M, VM_IOREMAP, start,
-				    start + SZ_2M + PAGE_SIZE,
-				    __builtin_return_address(0));
+		area = __get_vm_area_caller(SZ_2M, VM_IOREMAP, start,
+					    start + SZ_2M + PAGE_SIZE,
+					    __builtin_return_address(0));
+	}
 	KUNIT_ASSERT_NOT_NULL(test, area);
 	KUNIT_EXPECT_EQ(test, (unsigned long)area->addr, start);
 
