@@ -272,6 +272,17 @@ static void undo_vmap(struct bench *b)
 	vunmap(b->result);
 }
 
+static int run_map_ram(struct bench *b)
+{
+	b->result = vm_map_ram(b->pages, b->nr_pages, NUMA_NO_NODE);
+	return b->result ? 0 : -ENOMEM;
+}
+
+static void undo_map_ram(struct bench *b)
+{
+	vm_unmap_ram(b->result, b->nr_pages);
+}
+
 static int run_ioremap(struct bench *b)
 {
 	b->result = (void __force *)ioremap(MMIO_BASE, b->op->size);
@@ -405,6 +416,12 @@ static const struct bench_op ops[] = {
 	  teardown_area, SZ_4K },
 	{ "set_memory_rw_1", setup_area_ro, run_set_rw, undo_set_rw,
 	  teardown_area, SZ_4K },
+	{ "vmalloc_4k", NULL, run_vmalloc, undo_vmalloc, NULL, SZ_4K },
+	/* Last: what these leave behind makes vm_unmap_aliases() dearer. */
+	{ "map_ram_4k", setup_pages, run_map_ram, undo_map_ram, teardown_pages,
+	  SZ_4K, { { 1, 0 } } },
+	{ "map_ram_1m_order8", setup_pages, run_map_ram, undo_map_ram,
+	  teardown_pages, SZ_1M, { { 1, 8 } } },
 };
 
 static int by_insns(const void *a, const void *b)

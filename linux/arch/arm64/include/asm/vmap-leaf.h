@@ -8,7 +8,7 @@
  *      of arch_vmap_set_ptes() or arch_vmap_set_pmds(), and cleared by one
  *      call that clears the whole run.
  *  I2 (always). Descriptors are stored by the setters with the hook, see
- *      asm/pgtable-hook.h.
+ *      asm/pgtable-hook.h, or by vmap_store_pte() with the same hook.
  *
  * Locking: none; the caller owns the range.
  * TLB and barriers: entries go from empty to valid with no stale entry in any
@@ -90,12 +90,22 @@ static __always_inline bool arch_vmap_ptes_none(pte_t *ptep,
 	return !any;
 }
 
+/*
+ * As __set_pte_nosync(), but a plain store, so that the compiler makes pairs of
+ * them: a walker sees each descriptor of a pair either as it was or as it is.
+ */
+static __always_inline void vmap_store_pte(pte_t *ptep, pteval_t val)
+{
+	pgtable_hook(ptep, val, PGTABLE_HOOK_PTE);
+	*ptep = __pte(val);
+}
+
 static __always_inline void vmap_store_4_ptes(pte_t *ptep, pteval_t val)
 {
-	__set_pte_nosync(ptep, __pte(val));
-	__set_pte_nosync(ptep + 1, __pte(val + PAGE_SIZE));
-	__set_pte_nosync(ptep + 2, __pte(val + 2 * PAGE_SIZE));
-	__set_pte_nosync(ptep + 3, __pte(val + 3 * PAGE_SIZE));
+	vmap_store_pte(ptep, val);
+	vmap_store_pte(ptep + 1, val + PAGE_SIZE);
+	vmap_store_pte(ptep + 2, val + 2 * PAGE_SIZE);
+	vmap_store_pte(ptep + 3, val + 3 * PAGE_SIZE);
 }
 
 /* Store PTEs of pages whose address bits need no carry beyond the low ones. */
@@ -107,12 +117,27 @@ static __always_inline void vmap_store_ptes(pte_t *ptep, pte_t pte,
 	for (; nr_ptes >= 16; nr_ptes -= 16, ptep += 16, val += 16 * PAGE_SIZE) {
 		vmap_store_4_ptes(ptep, val);
 		vmap_store_4_ptes(ptep + 4, val + 4 * PAGE_SIZE);
+		barrier();	/* There are registers for half of them. */
 		vmap_store_4_ptes(ptep + 8, val + 8 * PAGE_SIZE);
 		vmap_store_4_ptes(ptep + 12, val + 12 * PAGE_SIZE);
 	}
 	for (; nr_ptes; nr_ptes--, ptep++, val += PAGE_SIZE)
-		__set_pte_nosync(ptep, __pte(val));
+		vmap_store_pte(ptep, val);
 }
+
+/**
+ * vmap_set_cont_ptes() - map contiguous memory with contiguous runs of PTEs
+ * @ptep: the first PTE, at the beginning of a run; all are empty
+ * @pfn: the first page, aligned to a run
+ * @nr_ptes: number of pages, a multiple of CONT_PTES, not 0
+ * @prot: protection
+ *
+ * Out of line: only with registers to spare does the compiler pair the stores.
+ *
+ * Context: The caller owns the range, and calls arch_vmap_sync() later.
+ */
+void vmap_set_cont_ptes(pte_t *ptep, unsigned long pfn, unsigned int nr_ptes,
+			pgprot_t prot);
 
 #define ARCH_VMAP_PTES_MAX	CONT_PTES
 
@@ -123,6 +148,14 @@ static __always_inline void arch_vmap_set_ptes(pte_t *ptep, unsigned long addr,
 					       pgprot_t prot,
 					       unsigned int max_page_shift)
 {
+	/* No more than one run: in a loop of the mapper that knows so. */
+	if (__builtin_constant_p(nr_ptes) && nr_ptes == CONT_PTES &&
+	    max_page_shift >= CONT_PTE_SHIFT &&
+	    IS_ALIGNED((addr >> PAGE_SHIFT) | pfn, CONT_PTES)) {
+		vmap_set_cont_ptes(ptep, pfn, CONT_PTES, prot);
+		return;
+	}
+
 	/* Runs of PTEs, if page and address are aligned to them alike. */
 	bool cont = max_page_shift >= CONT_PTE_SHIFT &&
 		    IS_ALIGNED((addr >> PAGE_SHIFT) - pfn, CONT_PTES);
@@ -136,13 +169,12 @@ static __always_inline void arch_vmap_set_ptes(pte_t *ptep, unsigned long addr,
 		unsigned int nr = CONT_PTES - (pfn & (CONT_PTES - 1));
 
 		if (nr == CONT_PTES && cont) {
-			for (; nr_ptes >= CONT_PTES; nr_ptes -= CONT_PTES) {
-				vmap_store_ptes(ptep,
-						pte_mkcont(pfn_pte(pfn, prot)),
-						CONT_PTES);
-				ptep += CONT_PTES;
-				pfn += CONT_PTES;
-			}
+			nr = ALIGN_DOWN(nr_ptes, CONT_PTES);
+			if (nr)
+				vmap_set_cont_ptes(ptep, pfn, nr, prot);
+			ptep += nr;
+			pfn += nr;
+			nr_ptes -= nr;
 			cont = false;
 			continue;
 		}
