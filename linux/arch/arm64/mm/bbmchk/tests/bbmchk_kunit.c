@@ -281,6 +281,7 @@ static void flush_without_barrier(struct area *area)
 	unsigned long addr = __TLBI_VADDR(area->va + PAGE_SIZE, 0);
 
 	bbmchk_flush_begin();
+	/* The walkers see the store, but nothing waits for the TLBI. */
 	dsb(ishst);
 	__tlbi(vaale1is, addr);
 }
