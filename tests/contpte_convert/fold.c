@@ -23,7 +23,7 @@
 #include "guest.h"
 #include "kselftest.h"
 
-#define ROUNDS	3
+#define ROUNDS	8
 #define THP_DIR	"/sys/kernel/mm/transparent_hugepage/"
 
 static inline void mark_start(void)
