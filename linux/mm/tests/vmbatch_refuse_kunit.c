@@ -71,7 +71,13 @@ static unsigned int table_shift;
 
 static bool no_table(unsigned int shift)
 {
-	return shift == table_shift && !tables_left--;
+	if (shift != table_shift)
+		return false;
+	/* A caller that has another way to try finds none there either. */
+	if (!tables_left)
+		return true;
+	tables_left--;
+	return false;
 }
 
 /* Fail the first, the second, ... until mapping succeeds. */
