@@ -26,19 +26,15 @@ more=${3:-}
 only=${4:-}
 OUT=$BUILD/bench
 QEMU=${QEMU:-qemu-system-aarch64}
-CC=${CC:-cc}
 # The CPU on which the feature is on; one only, or counts mean nothing.
 cpu=b1
 cmdline="nokaslr rodata=full${more:+ $more}"
 
-need "$CC" gcc
 need "$QEMU" qemu-system-arm
 mkdir -p "$OUT"
 
 plugin=$OUT/opcount.so
-"$CC" -O2 -Wall -Wextra -Werror -fPIC -shared -fvisibility=hidden \
-	-o "$plugin" "$TOP/rig/plugins/opcount.c" -ldl ||
-	die "cannot build rig/plugins/opcount.c"
+build_plugin opcount "$plugin"
 
 # An external module is built where its source is, so the source is copied.
 ext=$BUILD/$name/ext/bench

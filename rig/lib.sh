@@ -64,6 +64,14 @@ need_file() {
 	exit 3
 }
 
+# build_plugin NAME OUT - compile rig/plugins/NAME.c for the QEMU of this host
+build_plugin() {
+	need "${CC:-cc}" gcc
+	"${CC:-cc}" -O2 -Wall -Wextra -Werror -fPIC -shared -fvisibility=hidden \
+		-o "$2" "$TOP/rig/plugins/$1.c" -ldl ||
+		die "cannot build rig/plugins/$1.c"
+}
+
 # need_space MIB DIR - stop unless that much is free
 need_space() {
 	mkdir -p "$2"

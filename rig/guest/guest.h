@@ -49,4 +49,15 @@ int guest_write(const char *path, const char *text);
  */
 int guest_field(const char *text, const char *name, unsigned long *value);
 
+/**
+ * guest_load_bpf() - load a BPF program of the type that needs nothing else
+ * @nr_insns: instructions, 2 to 4096; all but the first and last add a number
+ * @first: what the second one adds; each further one adds one more
+ *
+ * Not for several threads at a time.
+ *
+ * Return: a file descriptor, or -errno.
+ */
+int guest_load_bpf(int nr_insns, int first);
+
 #endif /* WL_GUEST_GUEST_H */

@@ -2,11 +2,14 @@
 /* Small things that the guest programs share; see guest.h. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <linux/bpf.h>
+#include <linux/bpf_common.h>
 
 #include "guest.h"
 
@@ -95,4 +98,29 @@ int guest_field(const char *text, const char *name, unsigned long *value)
 		at++;
 	}
 	return -1;
+}
+
+int guest_load_bpf(int nr_insns, int first)
+{
+	/* Not on the heap: callers inject failures of allocation. */
+	static struct bpf_insn insns[BPF_MAXINSNS];
+	union bpf_attr attr;
+	int i, fd;
+
+	if (nr_insns < 2 || nr_insns > BPF_MAXINSNS)
+		return -EINVAL;
+	insns[0] = (struct bpf_insn){ .code = BPF_ALU64 | BPF_MOV | BPF_K };
+	for (i = 1; i < nr_insns - 1; i++)
+		insns[i] = (struct bpf_insn){ .code = BPF_ALU64 | BPF_ADD | BPF_K,
+					      .imm = first + i - 1 };
+	insns[i] = (struct bpf_insn){ .code = BPF_JMP | BPF_EXIT };
+	memset(&attr, 0, sizeof(attr));
+	/* The type that needs neither networking nor tracing. */
+	attr.prog_type = BPF_PROG_TYPE_SYSCALL;
+	attr.prog_flags = BPF_F_SLEEPABLE;
+	attr.insns = (uintptr_t)insns;
+	attr.insn_cnt = nr_insns;
+	attr.license = (uintptr_t)"GPL";
+	fd = syscall(SYS_bpf, BPF_PROG_LOAD, &attr, sizeof(attr));
+	return fd < 0 ? -errno : fd;
 }

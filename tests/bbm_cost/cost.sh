@@ -13,9 +13,7 @@
 with=${CONFIG:-4k-bbm}
 without=${with%-bbm}
 MOST=${MOST:-3}
-CC=${CC:-cc}
 [ "$with" != "$without" ] || usage_error "CONFIG=$with (a variant NAME-bbm)"
-need "$CC" gcc
 
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
@@ -27,9 +25,7 @@ stop() {
 }
 
 "$TOP/rig/build.sh" "$without" || stop "$without does not build"
-"$CC" -O2 -Wall -Wextra -Werror -fPIC -shared -fvisibility=hidden \
-	-o "$tmp/opcount.so" "$TOP/rig/plugins/opcount.c" -ldl ||
-	stop "cannot build rig/plugins/opcount.c"
+build_plugin opcount "$tmp/opcount.so"
 
 mkdir "$tmp/stage"
 "${CROSS_COMPILE}gcc" -static -O2 -Wall -Wextra -Werror \

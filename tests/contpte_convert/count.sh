@@ -16,8 +16,7 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
 plugin=$tmp/opcount.so
-"${CC:-cc}" -O2 -Wall -Wextra -Werror -fPIC -shared -fvisibility=hidden \
-	-o "$plugin" "$top/rig/plugins/opcount.c" -ldl
+build_plugin opcount "$plugin"
 mkdir "$tmp/stage"
 # shellcheck disable=SC2086 # a list of files
 "${CROSS_COMPILE}gcc" -D_GNU_SOURCE -static -O2 -Wall -Wextra -Werror \

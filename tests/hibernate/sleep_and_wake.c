@@ -27,9 +27,9 @@
 #include "guest.h"
 #include "kselftest.h"
 #include "leaves.h"
+#include "poke.h"
 
 #define DISK		"/dev/vda"
-#define POKE_DIR	"/sys/kernel/debug/leaf_poke/"
 /* A leaf of some kind with every page size. */
 #define BLOCK_SIZE	(2UL << 20)
 #define NR_BLOCKS	2
@@ -57,15 +57,13 @@ static void load_blocks(void)
 	fclose(file);
 }
 
-static bool poke(const char *verb, uint64_t addr)
+static bool change_one(const char *verb, uint64_t addr)
 {
-	char text[64];
-	int ret;
+	int ret = poke(verb, addr);
 
-	snprintf(text, sizeof(text), "%s 0x%" PRIx64, verb, addr);
-	ret = guest_write(POKE_DIR "cmd", text);
 	if (ret)
-		ksft_print_msg("%s: %s\n", text, strerror(-ret));
+		ksft_print_msg("%s 0x%" PRIx64 ": %s\n", verb, addr,
+			       strerror(-ret));
 	return !ret;
 }
 
@@ -75,29 +73,13 @@ static bool change(bool back)
 	static const char * const verbs[][2] = {
 		{ "clear", "set" }, { "invalid", "default" }, { "ro", "rw" },
 	};
-	bool ok = poke(back ? "set_block" : "clear_block", blocks[0]);
+	bool ok = change_one(back ? "set_block" : "clear_block", blocks[0]);
 	unsigned int i;
 
 	for (i = 0; i < 3; i++)
-		ok &= poke(verbs[i][back],
-			   blocks[1] + (3 + 2 * i) * page_size);
+		ok &= change_one(verbs[i][back],
+				 blocks[1] + (3 + 2 * i) * page_size);
 	return ok;
-}
-
-static bool contents_ok(unsigned long want_skipped)
-{
-	unsigned long pages, skipped, bad;
-	char text[256];
-
-	if (guest_read(POKE_DIR "verify", text, sizeof(text)) ||
-	    guest_field(text, "pages=", &pages) ||
-	    guest_field(text, "skipped=", &skipped) ||
-	    guest_field(text, "bad=", &bad)) {
-		ksft_print_msg("leaf_poke/verify cannot be read\n");
-		return false;
-	}
-	ksft_print_msg("contents: %s", text);
-	return pages && !bad && skipped == want_skipped;
 }
 
 static void dump(struct pt_dump *d)
@@ -170,7 +152,7 @@ int main(void)
 
 	load_blocks();
 	swap_on();
-	ksft_test_result(change(false) && contents_ok(invalid), "change\n");
+	ksft_test_result(change(false) && poke_contents_ok(invalid), "change\n");
 	dump(&before);
 	ksft_test_result(whole_leaf_invalid(&before), "whole_leaf_invalid\n");
 
@@ -181,8 +163,8 @@ int main(void)
 
 	dump(&now);
 	ksft_test_result(linear_map_same(&before, &now), "linear_map_same\n");
-	ksft_test_result(contents_ok(invalid), "contents_of_valid_pages\n");
-	ksft_test_result(change(true) && contents_ok(0),
+	ksft_test_result(poke_contents_ok(invalid), "contents_of_valid_pages\n");
+	ksft_test_result(change(true) && poke_contents_ok(0),
 			 "contents_of_all_pages\n");
 	pt_free(&before);
 	pt_free(&now);

@@ -87,27 +87,6 @@ static bool module_comes_and_goes(const char *name, unsigned int times)
 	return true;
 }
 
-static int load_program(void)
-{
-	static struct bpf_insn insns[PROG_INSNS];
-	union bpf_attr attr;
-	int i;
-
-	insns[0] = (struct bpf_insn){ .code = BPF_ALU64 | BPF_MOV | BPF_K };
-	for (i = 1; i < PROG_INSNS - 1; i++)
-		insns[i] = (struct bpf_insn){
-			.code = BPF_ALU64 | BPF_ADD | BPF_K, .imm = i };
-	insns[i] = (struct bpf_insn){ .code = BPF_JMP | BPF_EXIT };
-	memset(&attr, 0, sizeof(attr));
-	/* The type that needs neither networking nor tracing. */
-	attr.prog_type = BPF_PROG_TYPE_SYSCALL;
-	attr.prog_flags = BPF_F_SLEEPABLE;
-	attr.insns = (uintptr_t)insns;
-	attr.insn_cnt = PROG_INSNS;
-	attr.license = (uintptr_t)"GPL";
-	return syscall(SYS_bpf, BPF_PROG_LOAD, &attr, sizeof(attr));
-}
-
 static bool programs_come_and_go(void)
 {
 	int fds[NR_PROGS];
@@ -116,9 +95,10 @@ static bool programs_come_and_go(void)
 
 	for (i = 0; i < rounds && ok; i++) {
 		for (j = 0; j < NR_PROGS && ok; j++) {
-			fds[j] = load_program();
+			fds[j] = guest_load_bpf(PROG_INSNS, 1);
 			if (fds[j] < 0) {
-				ksft_perror("BPF_PROG_LOAD");
+				ksft_print_msg("BPF_PROG_LOAD: %s\n",
+					       strerror(-fds[j]));
 				ok = false;
 				break;
 			}
@@ -138,7 +118,7 @@ static bool bpf_has_jit(void)
 
 	/* There is no such file where the JIT is always on. */
 	guest_write(JIT_ENABLE, "1\n");
-	fd = load_program();
+	fd = guest_load_bpf(PROG_INSNS, 1);
 	if (fd < 0) {
 		/* Any other error is for the test itself to report. */
 		return errno != ENOSYS;

@@ -30,8 +30,8 @@
 #include "guest.h"
 #include "kselftest.h"
 #include "leaves.h"
+#include "poke.h"
 
-#define POKE_DIR	"/sys/kernel/debug/leaf_poke/"
 #define MAX_SHOWN	10
 
 struct way {
@@ -53,33 +53,6 @@ static struct pt_geometry geo;
 static uint64_t *blocks;
 static size_t nr_blocks;
 static uint64_t block_size;
-
-static int poke(const char *verb, uint64_t page)
-{
-	char text[64];
-
-	snprintf(text, sizeof(text), "%s 0x%" PRIx64, verb, page);
-	return guest_write(POKE_DIR "cmd", text);
-}
-
-/* Contents of all pages of the module that can be read. */
-static bool contents_ok(unsigned long want_skipped)
-{
-	unsigned long pages, skipped, bad;
-	char text[256];
-
-	if (guest_read(POKE_DIR "verify", text, sizeof(text)) ||
-	    guest_field(text, "pages=", &pages) ||
-	    guest_field(text, "skipped=", &skipped) ||
-	    guest_field(text, "bad=", &bad)) {
-		ksft_print_msg("leaf_poke/verify cannot be read\n");
-		return false;
-	}
-	if (pages && !bad && skipped == want_skipped)
-		return true;
-	ksft_print_msg("contents: %s", text);
-	return false;
-}
 
 /*
  * One level at a time: a page lies in one leaf of each kind, so one leaf of
@@ -300,7 +273,7 @@ static bool changed_ok(const struct pt_dump *before, const struct way *way,
 	ok = splits_ok(splits, pt_find(before, page)->kind,
 		       directmap != PT_DIRECTMAP_NONE) && ok;
 	pt_free(&after);
-	return contents_ok(!way->valid) && directmap != PT_DIRECTMAP_WRONG &&
+	return poke_contents_ok(!way->valid) && directmap != PT_DIRECTMAP_WRONG &&
 	       ok;
 }
 
@@ -321,7 +294,7 @@ static bool back_ok(const struct pt_dump *before, uint64_t page)
 	free(whole.ranges);
 	ok = pt_check_directmap(&after, NULL) != PT_DIRECTMAP_WRONG && ok;
 	pt_free(&after);
-	return contents_ok(0) && ok;
+	return poke_contents_ok(0) && ok;
 }
 
 static void test(enum pt_kind kind, const struct way *way, bool required)

@@ -16,7 +16,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/bpf.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -66,25 +65,10 @@ static int one_module(unsigned int round)
 
 static int one_program(unsigned int round)
 {
-	static struct bpf_insn insns[PROG_INSNS];
-	union bpf_attr attr;
-	int i, fd;
+	int fd = guest_load_bpf(PROG_INSNS, round + 1);
 
-	insns[0] = (struct bpf_insn){ .code = BPF_ALU64 | BPF_MOV | BPF_K };
-	for (i = 1; i < PROG_INSNS - 1; i++)
-		insns[i] = (struct bpf_insn){ .code = BPF_ALU64 | BPF_ADD | BPF_K,
-					      .imm = i + round };
-	insns[i] = (struct bpf_insn){ .code = BPF_JMP | BPF_EXIT };
-	memset(&attr, 0, sizeof(attr));
-	/* The type that needs neither networking nor tracing. */
-	attr.prog_type = BPF_PROG_TYPE_SYSCALL;
-	attr.prog_flags = BPF_F_SLEEPABLE;
-	attr.insns = (uintptr_t)insns;
-	attr.insn_cnt = PROG_INSNS;
-	attr.license = (uintptr_t)"GPL";
-	fd = syscall(SYS_bpf, BPF_PROG_LOAD, &attr, sizeof(attr));
 	if (fd < 0)
-		return -errno;
+		return fd;
 	close(fd);
 
 	return 0;
