@@ -121,7 +121,7 @@ static bool bpf_has_jit(void)
 	fd = guest_load_bpf(PROG_INSNS, 1);
 	if (fd < 0) {
 		/* Any other error is for the test itself to report. */
-		return errno != ENOSYS;
+		return fd != -ENOSYS;
 	}
 	memset(&info, 0, sizeof(info));
 	memset(&attr, 0, sizeof(attr));
