@@ -157,7 +157,10 @@ static struct step prepare(struct kunit *test)
 	return step;
 }
 
-static void change_live(struct kunit *test)
+/* How far a change keeps to break-before-make. */
+enum kept { NOTHING, BREAK, BREAK_AND_FLUSH };
+
+static void change_at_each_level(struct kunit *test, enum kept kept)
 {
 	struct step step = prepare(test);
 	unsigned int i;
@@ -165,46 +168,36 @@ static void change_live(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(bbm_levels); i++) {
 		area_set_level(step.area, bbm_levels[i]);
 		make_first(step.area, step.level, step.old);
+		if (kept != NOTHING)
+			store_first(step.area, step.level, 0);
+		if (kept == BREAK_AND_FLUSH)
+			flush_page(step.area, 0);
 		step.area->nr_reports = 0;
 
 		store_first(step.area, step.level, step.new);
-		expect_change(test, step.area, BBMCHK_RULE_NO_BREAK, step.why,
-			      step.level);
+		if (kept == BREAK_AND_FLUSH)
+			expect_none(test, step.area);
+		else
+			expect_change(test, step.area, kept == BREAK ?
+				      BBMCHK_RULE_NO_FLUSH :
+				      BBMCHK_RULE_NO_BREAK,
+				      step.why, step.level);
 	}
+}
+
+static void change_live(struct kunit *test)
+{
+	change_at_each_level(test, NOTHING);
 }
 
 static void change_with_break_without_flush(struct kunit *test)
 {
-	struct step step = prepare(test);
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(bbm_levels); i++) {
-		area_set_level(step.area, bbm_levels[i]);
-		make_first(step.area, step.level, step.old);
-		store_first(step.area, step.level, 0);
-		step.area->nr_reports = 0;
-
-		store_first(step.area, step.level, step.new);
-		expect_change(test, step.area, BBMCHK_RULE_NO_FLUSH, step.why,
-			      step.level);
-	}
+	change_at_each_level(test, BREAK);
 }
 
 static void change_with_break_and_flush(struct kunit *test)
 {
-	struct step step = prepare(test);
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(bbm_levels); i++) {
-		area_set_level(step.area, bbm_levels[i]);
-		make_first(step.area, step.level, step.old);
-		store_first(step.area, step.level, 0);
-		flush_page(step.area, 0);
-		step.area->nr_reports = 0;
-
-		store_first(step.area, step.level, step.new);
-		expect_none(test, step.area);
-	}
+	change_at_each_level(test, BREAK_AND_FLUSH);
 }
 
 static void other_readonly_contents_live_is_reported(struct kunit *test)

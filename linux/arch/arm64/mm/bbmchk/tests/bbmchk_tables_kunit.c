@@ -13,6 +13,7 @@
 
 #include <linux/gfp.h>
 
+#include <asm/fixmap.h>
 #include <asm/tlbflush.h>
 
 #include "area.h"
@@ -122,26 +123,28 @@ static void table_to_leaf_without_flush_is_reported(struct kunit *test)
 	size_changes(test, true, true);
 }
 
-static void leaf_to_other_table_live_is_reported(struct kunit *test)
+/* One entry of the table is of other memory than the leaf. */
+static void size_changes_to_other(struct kunit *test, bool from_table)
 {
 	struct block block = prepare_bbm2(test);
 	u64 *entries = (u64 *)block.area->table;
 
 	WRITE_ONCE(entries[7], entries[8]);
-	make_first(block.area, block.level, block.leaf);
-	store_first(block.area, block.level, block.table);
+	make_first(block.area, block.level,
+		   from_table ? block.table : block.leaf);
+	store_first(block.area, block.level,
+		    from_table ? block.leaf : block.table);
 	expect_address(test, &block, BBMCHK_RULE_NO_BREAK);
+}
+
+static void leaf_to_other_table_live_is_reported(struct kunit *test)
+{
+	size_changes_to_other(test, false);
 }
 
 static void other_table_to_leaf_live_is_reported(struct kunit *test)
 {
-	struct block block = prepare_bbm2(test);
-	u64 *entries = (u64 *)block.area->table;
-
-	WRITE_ONCE(entries[7], entries[8]);
-	make_first(block.area, block.level, block.table);
-	store_first(block.area, block.level, block.leaf);
-	expect_address(test, &block, BBMCHK_RULE_NO_BREAK);
+	size_changes_to_other(test, true);
 }
 
 /* Permissions may differ, even between the two sizes. */
@@ -447,6 +450,29 @@ static void table_never_linked_is_freed_clean(struct kunit *test)
 	expect_none(test, test->priv);
 }
 
+/*
+ * Tables that are written through the fixmap, as at boot and at memory hot-add.
+ * Nothing else uses these slots while the test runs, the last CPU to be onlined
+ * and the last memory having come long before.
+ */
+static void table_in_fixmap_is_found(struct kunit *test)
+{
+	static const enum fixed_addresses slots[] = { FIX_PTE, FIX_PGD };
+	struct area *area = test->priv;
+	phys_addr_t table = __pa(area->table);
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(slots); i++) {
+		void *entryp = (void *)__fix_to_virt(slots[i]);
+
+		__set_fixmap(slots[i], table, FIXMAP_PAGE_NORMAL);
+		KUNIT_EXPECT_EQ(test, bbmchk_entry_pfn(entryp),
+				PHYS_PFN(table));
+		__set_fixmap(slots[i], 0, FIXMAP_PAGE_CLEAR);
+		KUNIT_EXPECT_EQ(test, bbmchk_entry_pfn(entryp), 0);
+	}
+}
+
 static struct kunit_case bbmchk_tables_cases[] = {
 	KUNIT_CASE_PARAM(leaf_to_table_live, leaf_level_gen_params),
 	KUNIT_CASE_PARAM(leaf_to_table_without_flush, leaf_level_gen_params),
@@ -475,6 +501,7 @@ static struct kunit_case bbmchk_tables_cases[] = {
 	KUNIT_CASE(table_below_freed_before_flush_is_reported),
 	KUNIT_CASE(table_freed_while_linked_is_reported),
 	KUNIT_CASE(table_never_linked_is_freed_clean),
+	KUNIT_CASE(table_in_fixmap_is_found),
 	{}
 };
 
