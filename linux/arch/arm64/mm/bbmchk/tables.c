@@ -126,7 +126,7 @@ unsigned long bbmchk_entry_pfn(const void *entryp)
 		return PHYS_PFN(__kimg_to_phys(addr));
 
 	/* __create_pgd_mapping() writes tables through the fixmap. */
-	if (addr >= FIXADDR_START && addr < FIXADDR_TOP) {
+	if (addr >= FIXADDR_TOT_START && addr < FIXADDR_TOP) {
 		ptep = virt_to_kpte(addr);
 		if (ptep && pte_valid(__ptep_get(ptep)))
 			return pte_pfn(__ptep_get(ptep));
