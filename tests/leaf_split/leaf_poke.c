@@ -396,13 +396,14 @@ static int take_pages(void)
 	unsigned long nr_blocks = ((u64)megabytes << 20) >>
 				  (PAGE_SHIFT + order);
 	struct page *block, *aside = NULL;
-	DEFINE_XARRAY(seen);
+	struct xarray seen;
 	unsigned long i;
 
 	poke_pages = kvcalloc(nr_blocks << order, sizeof(*poke_pages),
 			      GFP_KERNEL);
 	if (!poke_pages)
 		return -ENOMEM;
+	xa_init(&seen);
 	for (i = 0; i < nr_blocks; i++) {
 		block = alloc_pages(GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN,
 				    order);

@@ -15,6 +15,7 @@
 
 #include <linux/highmem.h>
 #include <linux/io.h>
+#include <linux/kasan.h>
 #include <linux/module.h>
 #include <linux/prandom.h>
 #include <linux/random.h>
@@ -256,6 +257,9 @@ static void vmap_vm_alloc_stays_pages(struct kunit *test)
 
 	addr = vmap(mem->pages, mem->nr_pages, VM_ALLOC, PAGE_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, addr);
+	/* KASAN leaves that to who allocates the area's memory, so to us. */
+	addr = kasan_unpoison_vmalloc(addr, mem->nr_pages * PAGE_SIZE,
+				      KASAN_VMALLOC_PROT_NORMAL);
 	vmbatch_expect_mapped(test, mem, (unsigned long)addr, PAGE_SHIFT);
 	vunmap(addr);
 }
