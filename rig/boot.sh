@@ -20,6 +20,8 @@
 #                  devicetree
 #   DTS=           a devicetree overlay, laid over what QEMU gives the kernel
 #   QEMU_ARGS=     added to QEMU's
+#   RAM_FILES=     path: node N's memory is a file there, RAM_FILES with N
+#                  appended, which plugins can tell from the others
 #   TIMEOUT=600    seconds until QEMU is stopped
 #   ACCEL=tcg      or kvm, on an arm64 host
 #   LOG=           file for the console; without it, the terminal
@@ -118,10 +120,18 @@ set -- -machine virt,gic-version=3 -accel "$ACCEL" -cpu "$cpu" -smp "$SMP" \
 	-m "$memory" -nic none -display none -no-reboot \
 	-kernel "$IMAGE" -initrd "$initrd" -append "$cmdline"
 
+# backend NODE MIB - the memory of a node
 # reserve=off: a guest larger than this host is fine while it stays empty.
+backend() {
+	if [ -n "${RAM_FILES:-}" ]; then
+		echo "memory-backend-file,id=ram$1,size=$2M,share=on,mem-path=$RAM_FILES$1"
+	else
+		echo "memory-backend-ram,id=ram$1,size=$2M,reserve=off"
+	fi
+}
+
 if [ "$NODES" = 1 ]; then
-	set -- "$@" -object "memory-backend-ram,id=ram0,size=${mem}M,reserve=off" \
-		-machine memory-backend=ram0
+	set -- "$@" -object "$(backend 0 "$mem")" -machine memory-backend=ram0
 else
 	[ $((SMP % NODES + mem % NODES)) = 0 ] ||
 		usage_error "SMP=$SMP and MEM=$MEM cannot be shared out to NODES=$NODES"
@@ -130,8 +140,7 @@ else
 	while [ $i -lt "$NODES" ]; do
 		cpus=$((i * per))
 		[ $per = 1 ] || cpus=$cpus-$((i * per + per - 1))
-		set -- "$@" -object \
-			"memory-backend-ram,id=ram$i,size=$((mem / NODES))M,reserve=off" \
+		set -- "$@" -object "$(backend $i $((mem / NODES)))" \
 			-numa "node,nodeid=$i,cpus=$cpus,memdev=ram$i"
 		j=0
 		while [ $j -lt $i ]; do

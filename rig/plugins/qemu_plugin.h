@@ -46,6 +46,10 @@ typedef void (*insn_exec_fn)(unsigned int vcpu, void *udata);
 typedef void (*atexit_fn)(uint64_t id, void *udata);
 
 void qemu_plugin_register_vcpu_tb_trans_cb(uint64_t id, tb_trans_fn cb);
+void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *tb,
+					  insn_exec_fn cb,
+					  enum qemu_plugin_cb_flags flags,
+					  void *udata);
 void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn,
 					    insn_exec_fn cb,
 					    enum qemu_plugin_cb_flags flags,
@@ -54,6 +58,9 @@ void qemu_plugin_register_atexit_cb(uint64_t id, atexit_fn cb, void *udata);
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
 struct qemu_plugin_insn *
 qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t idx);
+uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn);
+/* Where the instruction is in this process, or NULL if it is not in RAM. */
+void *qemu_plugin_insn_haddr(const struct qemu_plugin_insn *insn);
 /* The later signature; see above for the earlier one. */
 size_t qemu_plugin_insn_data(const struct qemu_plugin_insn *insn,
 			     void *dest, size_t len);

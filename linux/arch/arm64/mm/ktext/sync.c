@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Keep the nodes' tables as the home tables are, wherever they are shared.
+ *
+ * Entries above the PTEs are passed on by the hook in their setters, before
+ * the home entry is stored. PTEs are stored by too many, and too often, for a
+ * hook: those few PTE tables that the window shares with other kernel mappings
+ * are synchronised by ranges, after the stores, where vmap, vunmap,
+ * apply_to_page_range() and set_memory say that they changed something.
+ *
+ * Invariants:
+ *  I1 (after ktext_sync_start()). When the function that changed a mapping
+ *      returns, all nodes have the change.
+ *  I2 (after ktext_sync_start()). An entry is cleared in all nodes before the
+ *      TLB flush that has to come before the table or page below it is freed.
+ *  I3 (always). Local entries (ktext.h) never change once filled.
+ *
+ * Locking: ktext_lock, innermost, for stores to the nodes' tables. Stores to
+ *   one home entry are serialised by its users, as on one table.
+ * TLB and barriers: the setter's own DSB ISHST after the store to the home
+ *   entry covers the stores of the hook before it; ktext_sync_ptes() ends with
+ *   one of its own. Who clears an entry flushes after that, broadcast, which
+ *   reaches the node's tables too.
+ * Failure: cannot fail.
+ * See: Documentation/mm/kernel-replication.rst
+ */
+
+#include <linux/bitmap.h>
+#include <linux/jump_label.h>
+#include <linux/rcupdate.h>
+#include <linux/spinlock.h>
+
+#include <asm/fixmap.h>
+#include <asm/pgtable-hook.h>
+#include <asm/sections.h>
+
+#include "ktext.h"
+
+static DEFINE_RAW_SPINLOCK(ktext_lock);
+static DEFINE_STATIC_KEY_FALSE(ktext_sync_key);
+
+static void store_copies(struct ktext_table *table, unsigned int index,
+			 u64 entry)
+{
+	int nid;
+
+	lockdep_assert_held(&ktext_lock);
+
+	/* Partner: the walkers of the nodes' CPUs, which are single-copy. */
+	for (nid = 0; nid < nr_node_ids; nid++)
+		if (table->copy[nid])
+			WRITE_ONCE(table->copy[nid][index], entry);
+}
+
+/* Where an entry that a setter was given lies in the linear map. */
+static const u64 *linear_address(const void *entryp)
+{
+	unsigned long addr = (unsigned long)__tag_reset(entryp);
+	pte_t *ptep;
+
+	if (addr >= (unsigned long)KERNEL_START &&
+	    addr < (unsigned long)KERNEL_END)
+		return lm_alias(entryp);
+
+	/* Memory hotplug reaches tables through the fixmap. */
+	if (addr >= FIXADDR_TOT_START && addr < FIXADDR_TOP) {
+		ptep = virt_to_kpte(addr);
+		return phys_to_virt(__pte_to_phys(__ptep_get(ptep)) +
+				    offset_in_page(addr));
+	}
+
+	return (const u64 *)addr;
+}
+
+static void pass_on_store(void *entryp, u64 new, enum pgtable_hook_level level)
+{
+	const u64 *linear;
+	struct ktext_table *table;
+	unsigned long flags;
+	unsigned int index;
+
+	if (level == PGTABLE_HOOK_PTE)
+		return;
+
+	linear = linear_address(entryp);
+	table = ktext_find_table(PTR_ALIGN_DOWN(linear, PAGE_SIZE));
+	if (likely(!table))
+		return;
+
+	index = offset_in_page(linear) / sizeof(u64);
+	/* I3 */
+	if (WARN_ON_ONCE(ktext_entry_is_local(table, index)))
+		return;
+
+	raw_spin_lock_irqsave(&ktext_lock, flags);
+	__set_bit(index, table->stored);
+	store_copies(table, index, new);
+	raw_spin_unlock_irqrestore(&ktext_lock, flags);
+}
+
+static struct pgtable_hook store_hook = {
+	.store = pass_on_store,
+};
+
+static bool sync_table(struct ktext_table *table, unsigned long start,
+		       unsigned long end)
+{
+	unsigned long table_end = table->start + PTRS_PER_PTE * PAGE_SIZE;
+	unsigned long addr = max(start & PAGE_MASK, table->start);
+	unsigned long flags;
+	unsigned int index;
+
+	end = min(end, table_end);
+	if (addr >= end)
+		return false;
+
+	raw_spin_lock_irqsave(&ktext_lock, flags);
+	for (; addr < end; addr += PAGE_SIZE) {
+		index = (addr - table->start) >> PAGE_SHIFT;
+		if (!ktext_entry_is_local(table, index))
+			store_copies(table, index,
+				     READ_ONCE(table->home[index]));
+	}
+	raw_spin_unlock_irqrestore(&ktext_lock, flags);
+
+	return true;
+}
+
+bool ktext_sync_ptes(unsigned long start, unsigned long end)
+{
+	struct ktext_table *table;
+	bool found = false;
+
+	if (!static_branch_unlikely(&ktext_sync_key))
+		return false;
+
+	list_for_each_entry(table, &ktext_tables, list) {
+		if (table->level == KTEXT_LAST_LEVEL)
+			found |= sync_table(table, start, end);
+	}
+
+	if (found) {
+		/* I1: before the caller lets anyone use the mapping. */
+		dsb(ishst);
+		isb();
+	}
+
+	return found;
+}
+
+void arch_sync_kernel_mappings(unsigned long start, unsigned long end)
+{
+	ktext_sync_ptes(start, end);
+}
+
+static void fill_table(struct ktext_table *table)
+{
+	unsigned long flags;
+	unsigned int index;
+	int nid;
+
+	raw_spin_lock_irqsave(&ktext_lock, flags);
+	for (index = 0; index < PTRS_PER_PTE; index++) {
+		/* Right already, and the home entry may be yet to come. */
+		if (test_bit(index, table->stored))
+			continue;
+		for (nid = 0; nid < nr_node_ids; nid++)
+			if (table->copy[nid])
+				table->copy[nid][index] =
+					ktext_node_entry(table, index, nid);
+	}
+	raw_spin_unlock_irqrestore(&ktext_lock, flags);
+}
+
+void ktext_sync_start(void)
+{
+	struct ktext_table *table;
+
+	static_branch_enable(&ktext_sync_key);
+	pgtable_hook_register(&store_hook);
+	/*
+	 * Whoever was past the hook, but not past the store that goes with it,
+	 * has stored when this returns, be it preempted in between. So a home
+	 * entry without a store since is what the nodes must have.
+	 */
+	synchronize_rcu_tasks();
+
+	list_for_each_entry(table, &ktext_tables, list)
+		fill_table(table);
+
+	/* Before any CPU is moved to these tables. */
+	dsb(ishst);
+}

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The page tables of a node: find the home tables, allocate counterparts.
+ *
+ * Entry code and software PAN get from a kernel table to the trampoline table
+ * and to the empty table by adding to TTBR1, so the counterpart of the top
+ * level is a group of three pages laid out as tramp_pg_dir, reserved_pg_dir
+ * and swapper_pg_dir are.
+ *
+ * Invariants:
+ *  I1 (always). Home tables are never freed: each translates part of the
+ *      kernel image. So the list, once complete, never changes.
+ *  I2 (always). An entry of a counterpart that is not local (ktext.h) equals
+ *      the home entry: tables that both reach are shared, not copied.
+ *  I3 (always). A local leaf has the size and attributes of the home leaf.
+ *
+ * Locking: the list is built by ktext_enable() before the hook of sync.c is
+ *   registered, and read without a lock from then on.
+ * TLB and barriers: none; nothing here is live yet.
+ * Failure: tables of the node are freed, the list stays.
+ * See: Documentation/mm/kernel-replication.rst
+ */
+
+#include <linux/gfp.h>
+#include <linux/slab.h>
+
+#include <asm/kernel-pgtable.h>
+#include <asm/sections.h>
+
+#include "ktext.h"
+
+/* Of the group of pages at the top: trampoline, reserved, kernel. */
+#define TOP_PAGES	3
+#define TOP_ORDER	2
+
+LIST_HEAD(ktext_tables);
+
+static struct ktext_window window;
+
+static struct ktext_table *top_table(void)
+{
+	return list_first_entry(&ktext_tables, struct ktext_table, list);
+}
+
+static int top_level(void)
+{
+	int level = KTEXT_LAST_LEVEL + 1 - CONFIG_PGTABLE_LEVELS;
+
+	/* A kernel for LPA2 has one level less on a CPU without it. */
+	if (IS_ENABLED(CONFIG_ARM64_LPA2) && vabits_actual != VA_BITS)
+		level++;
+
+	return level;
+}
+
+bool ktext_entry_is_local(const struct ktext_table *table, unsigned int index)
+{
+	unsigned long start = ktext_entry_addr(table, index);
+	unsigned long last = start + BIT(ktext_shift(table->level)) - 1;
+
+	return start < window.end && last >= window.start;
+}
+
+struct ktext_table *ktext_find_table(const u64 *home)
+{
+	struct ktext_table *table;
+
+	list_for_each_entry(table, &ktext_tables, list) {
+		if (table->home == home)
+			return table;
+	}
+
+	return NULL;
+}
+
+u64 ktext_node_entry(const struct ktext_table *table, unsigned int index,
+		     int nid)
+{
+	u64 entry = READ_ONCE(table->home[index]);
+	phys_addr_t phys = __pte_to_phys(__pte(entry));
+	u64 attributes = entry ^ __phys_to_pte_val(phys);
+	struct ktext_table *next;
+
+	if (!(entry & PTE_VALID) || !ktext_entry_is_local(table, index))
+		return entry;
+
+	if (ktext_entry_is_table(entry, table->level)) {
+		next = ktext_find_table(phys_to_virt(phys));
+		phys = virt_to_phys(next->copy[nid]);
+	} else {
+		phys = ktext_copy_phys(nid, ktext_entry_addr(table, index));
+	}
+
+	return attributes | __phys_to_pte_val(phys);
+}
+
+/* Add a home table to the list, and those that it leads to. */
+static int find_home_tables(u64 *home, int level, unsigned long start)
+{
+	unsigned int shift = ktext_shift(level);
+	struct ktext_table *table;
+	unsigned long addr, index;
+	u64 entry;
+	int err;
+
+	table = kzalloc(struct_size(table, copy, nr_node_ids), GFP_KERNEL);
+	if (!table)
+		return -ENOMEM;
+	table->home = home;
+	table->level = level;
+	table->start = start;
+	list_add_tail(&table->list, &ktext_tables);
+
+	table->stored = bitmap_zalloc(PTRS_PER_PTE, GFP_KERNEL);
+	if (!table->stored)
+		return -ENOMEM;
+
+	for (addr = max(start, window.start); addr < window.end;
+	     addr = ALIGN_DOWN(addr, BIT(shift)) + BIT(shift)) {
+		index = (addr - start) >> shift;
+		if (index >= PTRS_PER_PTE)
+			break;
+
+		entry = READ_ONCE(home[index]);
+		if (!ktext_entry_is_table(entry, level))
+			continue;
+		err = find_home_tables(phys_to_virt(__pte_to_phys(__pte(entry))),
+				       level + 1, ktext_entry_addr(table, index));
+		if (err)
+			return err;
+	}
+
+	return 0;
+}
+
+static void forget_home_tables(void)
+{
+	struct ktext_table *table, *next;
+
+	list_for_each_entry_safe(table, next, &ktext_tables, list) {
+		list_del(&table->list);
+		bitmap_free(table->stored);
+		kfree(table);
+	}
+}
+
+static int find_all_home_tables(void)
+{
+	int err, level = top_level();
+	unsigned int shift = ktext_shift(level);
+	unsigned long index;
+
+	arch_ktext_window(&window);
+
+	/* Where the top level is shortened, pgd_index() is for another level. */
+	index = level == KTEXT_LAST_LEVEL + 1 - CONFIG_PGTABLE_LEVELS ?
+		pgd_index(window.start) :
+		(window.start >> shift) % PTRS_PER_PTE;
+
+	err = find_home_tables((u64 *)lm_alias(swapper_pg_dir), level,
+			       ALIGN_DOWN(window.start, BIT(shift)) -
+			       (index << shift));
+	if (err)
+		forget_home_tables();
+
+	return err;
+}
+
+static struct page *alloc_table_pages(int nid, unsigned int order)
+{
+	return alloc_pages_node(nid, GFP_KERNEL | __GFP_THISNODE | __GFP_ZERO |
+				__GFP_NOWARN | __GFP_NORETRY, order);
+}
+
+/* Returns the kernel table of the group, the last page of it. */
+static u64 *alloc_top(int nid)
+{
+	struct page *pages = alloc_table_pages(nid, TOP_ORDER);
+	u64 *kernel;
+
+	BUILD_BUG_ON(RESERVED_SWAPPER_OFFSET != PAGE_SIZE);
+	BUILD_BUG_ON(TRAMP_SWAPPER_OFFSET != (TOP_PAGES - 1) * PAGE_SIZE);
+
+	if (!pages)
+		return NULL;
+	split_page(pages, TOP_ORDER);
+	__free_page(pages + TOP_PAGES);
+
+	kernel = page_address(pages + TOP_PAGES - 1);
+	/* Complete since core_initcall, and never changed again. */
+	if (IS_ENABLED(CONFIG_UNMAP_KERNEL_AT_EL0))
+		memcpy((void *)kernel - TRAMP_SWAPPER_OFFSET,
+		       (void *)lm_alias(swapper_pg_dir) - TRAMP_SWAPPER_OFFSET,
+		       PAGE_SIZE);
+
+	return kernel;
+}
+
+static void free_top(u64 *kernel)
+{
+	unsigned int i;
+
+	for (i = 0; i < TOP_PAGES; i++)
+		free_page((unsigned long)kernel - i * PAGE_SIZE);
+}
+
+static void destroy_tables(int nid)
+{
+	struct ktext_table *table;
+
+	list_for_each_entry(table, &ktext_tables, list) {
+		if (!table->copy[nid])
+			continue;
+		if (table == top_table())
+			free_top(table->copy[nid]);
+		else
+			free_page((unsigned long)table->copy[nid]);
+		table->copy[nid] = NULL;
+	}
+}
+
+int arch_ktext_create_tables(int nid)
+{
+	struct ktext_table *table;
+	struct page *page;
+
+	if (list_empty(&ktext_tables) && find_all_home_tables())
+		return -ENOMEM;
+
+	list_for_each_entry(table, &ktext_tables, list) {
+		if (table == top_table()) {
+			table->copy[nid] = alloc_top(nid);
+		} else {
+			page = alloc_table_pages(nid, 0);
+			table->copy[nid] = page ? page_address(page) : NULL;
+		}
+		if (!table->copy[nid]) {
+			destroy_tables(nid);
+			return -ENOMEM;
+		}
+	}
+
+	return 0;
+}
+
+size_t arch_ktext_table_bytes(int nid)
+{
+	struct ktext_table *table;
+	size_t bytes = 0;
+
+	list_for_each_entry(table, &ktext_tables, list) {
+		if (table->copy[nid])
+			bytes += (table == top_table() ? TOP_PAGES : 1) *
+				 PAGE_SIZE;
+	}
+
+	return bytes;
+}
+
+phys_addr_t arch_ktext_root(int nid)
+{
+	if (list_empty(&ktext_tables) || !top_table()->copy[nid])
+		return __pa_symbol(swapper_pg_dir);
+
+	return virt_to_phys(top_table()->copy[nid]);
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Decide whether kernel text and rodata are replicated, and do it once, at
+ * the end of boot.
+ *
+ * Invariants:
+ *  I1 (after early_initcall level). ktext_wanted() does not change. Who must
+ *      know before tables differ, because CPUs that share TLB entries must
+ *      not, can rely on it.
+ *  I2 (always). A node's state is KTEXT_COPY only if its copy is complete,
+ *      read-only and reachable through complete tables.
+ *  I3 (after ktext_enable()). States do not change.
+ *
+ * Locking: none; all is written by ktext_enable(), which runs once before
+ *   user space starts.
+ * TLB and barriers: arch_ktext_start() publishes the tables, its stop_machine
+ *   orders them before their use.
+ * Failure: a node that lacks memory for its copy or its tables, or whose copy
+ *   cannot be protected, uses the home copy. Nothing else fails.
+ * See: Documentation/mm/kernel-replication.rst
+ */
+#define pr_fmt(fmt) "kernel_replication: " fmt
+
+#include <linux/init.h>
+#include <linux/mm.h>
+#include <linux/nodemask.h>
+#include <linux/sizes.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "ktext.h"
+
+static bool switched_off __initdata;
+static bool wanted __ro_after_init;
+
+struct ktext_window ktext_window;
+struct ktext_node *ktext_nodes;
+
+static int __init parse_switch(char *arg)
+{
+	if (arg && !strcmp(arg, "on"))
+		switched_off = false;
+	else if (arg && !strcmp(arg, "off"))
+		switched_off = true;
+	else
+		pr_warn("kernel_replication=%s: neither on nor off, ignored\n",
+			arg ?: "");
+
+	return 0;
+}
+early_param("kernel_replication", parse_switch);
+
+/* Before the first secondary CPU, for I1. */
+static int __init decide(void)
+{
+	if (switched_off) {
+		pr_info("switched off on the command line\n");
+	} else if (num_node_state(N_MEMORY) < 2) {
+		pr_debug("one node has memory: nothing to do\n");
+	} else if (!rodata_enabled) {
+		/* Copies would not see what is written to rodata. */
+		pr_info("off, since rodata=off leaves rodata writable\n");
+	} else {
+		wanted = true;
+	}
+
+	return 0;
+}
+early_initcall(decide);
+
+bool ktext_wanted(void)
+{
+	return wanted;
+}
+
+static void enable_node(int nid)
+{
+	struct ktext_node *node = &ktext_nodes[nid];
+	int err = ktext_copy_create(nid);
+
+	if (!err) {
+		err = arch_ktext_create_tables(nid);
+		if (err)
+			ktext_copy_destroy(nid);
+	}
+
+	if (!err) {
+		node->state = KTEXT_COPY;
+		return;
+	}
+
+	node->state = err == -ENOMEM ? KTEXT_NO_ROOM : KTEXT_UNPROTECTED;
+	pr_warn("node %d uses the home copy: %s\n", nid, err == -ENOMEM ?
+		"no room for its own" : "its own would stay writable");
+}
+
+static void report(int home)
+{
+	unsigned int nr_copies = 0;
+	size_t table_bytes = 0;
+	int nid;
+
+	for_each_node_state(nid, N_MEMORY) {
+		if (ktext_nodes[nid].state != KTEXT_COPY)
+			continue;
+		nr_copies++;
+		table_bytes += arch_ktext_table_bytes(nid);
+	}
+
+	pr_info("node %d has kernel text and rodata, %u other nodes a copy of %lu KiB, and %zu KiB of tables\n",
+		home, nr_copies,
+		(ktext_window.end - ktext_window.start) / SZ_1K,
+		table_bytes / SZ_1K);
+}
+
+void ktext_enable(void)
+{
+	struct ktext_node *nodes;
+	int home, nid;
+
+	if (!wanted)
+		return;
+
+	arch_ktext_window(&ktext_window);
+	nodes = kcalloc(nr_node_ids, sizeof(*nodes), GFP_KERNEL);
+	if (!nodes || ktext_plan()) {
+		pr_warn("all nodes use the home copy: no room for lists\n");
+		kfree(nodes);
+		return;
+	}
+	ktext_nodes = nodes;
+
+	home = page_to_nid(virt_to_page(lm_alias((void *)ktext_window.start)));
+	ktext_nodes[home].state = KTEXT_HOME;
+	for_each_node_state(nid, N_MEMORY) {
+		if (nid != home)
+			enable_node(nid);
+	}
+
+	arch_ktext_start();
+	report(home);
+	ktext_debugfs_init();
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * numa_replication/ in debugfs: what each node runs, its page tables, and a
+ * comparison of all copies with the original.
+ *
+ * Invariants:
+ *  I1 (always). Reading changes nothing, and a difference that it shows lasts:
+ *      pages are compared with writers of text locked out.
+ * Locking: the lock of the text writers, for a page at a time.
+ * TLB and barriers: none.
+ * Failure: debugfs reports its own.
+ * See: Documentation/mm/kernel-replication.rst
+ */
+
+#include <linux/debugfs.h>
+#include <linux/mm.h>
+#include <linux/nodemask.h>
+#include <linux/sched.h>
+#include <linux/seq_file.h>
+
+#include "ktext.h"
+
+static const char * const state_names[NR_KTEXT_STATES] = {
+	[KTEXT_NO_MEMORY]	= "no-memory",
+	[KTEXT_HOME]		= "home",
+	[KTEXT_COPY]		= "copy",
+	[KTEXT_NO_ROOM]		= "no-room",
+	[KTEXT_UNPROTECTED]	= "unprotected",
+};
+
+static void show_node(struct seq_file *m, int nid)
+{
+	struct ktext_node *node = &ktext_nodes[nid];
+	unsigned long size = ktext_window.end - ktext_window.start;
+	phys_addr_t phys, root = arch_ktext_root(nid);
+
+	seq_printf(m, "node=%d state=%s", nid, state_names[node->state]);
+	if (node->state == KTEXT_COPY)
+		phys = ktext_copy_phys(nid, ktext_window.start);
+	else
+		phys = __pa_symbol(ktext_window.start);
+	seq_printf(m, " addr=%#lx size=%lu phys=%pa root=%pa bytes=%lu table_bytes=%zu\n",
+		   ktext_window.start, size, &phys, &root,
+		   node->state == KTEXT_COPY ? size : 0,
+		   arch_ktext_table_bytes(nid));
+}
+
+static int state_show(struct seq_file *m, void *unused)
+{
+	int nid;
+
+	for_each_online_node(nid)
+		show_node(m, nid);
+
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(state);
+
+static unsigned int compare_contents(struct seq_file *m, int nid)
+{
+	unsigned int i, nr_different = 0;
+	unsigned long addr, end;
+
+	for (i = 0; i < ktext_nr_chunks; i++) {
+		addr = ktext_chunks[i].start;
+		end = addr + (PAGE_SIZE << ktext_chunks[i].order);
+
+		for (; addr < end; addr += PAGE_SIZE) {
+			if (arch_ktext_equal(phys_to_virt(ktext_copy_phys(nid, addr)),
+					     addr, PAGE_SIZE))
+				continue;
+			seq_printf(m, "node=%d different=%#lx\n", nid, addr);
+			nr_different++;
+		}
+		cond_resched();
+	}
+
+	return nr_different;
+}
+
+static int compare_show(struct seq_file *m, void *unused)
+{
+	unsigned int nr_copies = 0, nr_different = 0;
+	int nid;
+
+	for_each_online_node(nid) {
+		if (ktext_nodes[nid].state != KTEXT_COPY)
+			continue;
+		nr_copies++;
+		nr_different += compare_contents(m, nid);
+		nr_different += arch_ktext_check_tables(m, nid);
+	}
+	seq_printf(m, "copies=%u different=%u\n", nr_copies, nr_different);
+
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(compare);
+
+static int page_tables_show(struct seq_file *m, void *unused)
+{
+	arch_ktext_show_tables(m, (long)m->private);
+
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(page_tables);
+
+void ktext_debugfs_init(void)
+{
+	struct dentry *dir = debugfs_create_dir("numa_replication", NULL);
+	char name[16];
+	int nid;
+
+	debugfs_create_file("state", 0400, dir, NULL, &state_fops);
+	debugfs_create_file("compare", 0400, dir, NULL, &compare_fops);
+
+	for_each_online_node(nid) {
+		if (ktext_nodes[nid].state != KTEXT_COPY)
+			continue;
+		snprintf(name, sizeof(name), "node%d", nid);
+		debugfs_create_file("page_tables", 0400,
+				    debugfs_create_dir(name, dir),
+				    (void *)(long)nid, &page_tables_fops);
+	}
+}

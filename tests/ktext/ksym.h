@@ -1,0 +1,1 @@
+../leaf_split/ksym.h

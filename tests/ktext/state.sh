@@ -1,0 +1,50 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# Every node but one has a copy, in its own memory, through its own tables.
+#
+# Usage: state.sh NODES
+# Exit codes: 0 passed, 1 failed.
+set -u
+
+nodes=$1
+dir=/sys/kernel/debug/numa_replication
+failed=0
+
+fail() {
+	echo "$*"
+	failed=1
+}
+
+cat $dir/state
+[ "$(grep -c 'state=home' $dir/state)" = 1 ] || fail "not one home"
+[ "$(grep -c 'state=copy' $dir/state)" = $((nodes - 1)) ] ||
+	fail "not a copy on each other node"
+
+for node in "$dir"/node*; do
+	nid=${node##*/node}
+	cat "$node/page_tables" > /tmp/tables
+	# Lines that name another node than this one.
+	if grep -v " node=$nid\( \|$\)" /tmp/tables; then
+		fail "node $nid has parts elsewhere"
+	fi
+	grep -q '^table ' /tmp/tables || fail "node $nid shows no tables"
+	grep -q '^0x' /tmp/tables || fail "node $nid maps nothing"
+	# AP[2], bit 7 of each descriptor: no copy may be writable.
+	if grep '^0x' /tmp/tables | grep -v 'attributes=0x[0-9a-f]*[89a-f][0-9a-f]$'; then
+		fail "node $nid maps its copy writable"
+	fi
+done
+cat "$dir"/node*/page_tables | head -n 30
+
+# R9: at most 256 KiB of tables, 512 with 64K pages.
+limit=262144
+! grep -q 'KernelPageSize: *64 kB' /proc/self/smaps || limit=524288
+sed -n 's/.*state=copy.* table_bytes=//p' $dir/state > /tmp/bytes
+while read -r bytes; do
+	[ "$bytes" -le $limit ] || fail "$bytes bytes of tables"
+done < /tmp/bytes
+
+cat $dir/compare
+grep -q "^copies=$((nodes - 1)) different=0$" $dir/compare ||
+	fail "copies differ"
+exit $failed
