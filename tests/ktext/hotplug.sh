@@ -27,10 +27,13 @@ for round in 1 2 3; do
 	for cpu in $(seq 1 $last); do
 		echo 1 > $cpus/cpu"$cpu"/online || fail "CPU $cpu is lost"
 		taskset $((1 << cpu)) cat /proc/version > /dev/null
+	done
+	# First, or reading the trace would add to it for ever.
+	echo 0 > $trace/events/kprobes/gone/enable
+	for cpu in $(seq 1 $last); do
 		grep -q "\[0*$cpu\].*gone:" $trace/trace ||
 			fail "CPU $cpu came back to old text, round $round"
 	done
-	echo 0 > $trace/events/kprobes/gone/enable
 	echo > $trace/kprobe_events
 	echo > $trace/trace
 done
