@@ -44,7 +44,7 @@ measure() {
 		rig/boot.sh "$CONFIG" >&2 || return 1
 	grep -q 'verdict: pass' "$tmp/console" || return 1
 	sed 's/^/# /' "$tmp/out" >&3
-	awk '{
+	awk -v tramp="$tmp/tramp" '{
 		for (i = 1; i <= NF; i++) {
 			split($i, f, "=")
 			n[f[1]] += f[2]
@@ -55,9 +55,11 @@ measure() {
 		# An idle guest would prove nothing.
 		if (all < 1000000)
 			exit 1
-		printf "# trampoline: %d own, %d other\n", n["tramp_own"], n["tramp_other"] > "/dev/fd/3"
+		printf "# trampoline: %d own, %d other\n", n["tramp_own"],
+			n["tramp_other"] > tramp
 		printf "%d\n", 100000 * n["own"] / all
-	}' "$tmp/out"
+	}' "$tmp/out" || return 1
+	cat "$tmp/tramp" >&3
 }
 
 # expect NAME NODES CMDLINE LEAST MOST

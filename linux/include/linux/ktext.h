@@ -68,14 +68,36 @@ void ktext_enable(void);
 bool ktext_next_copy(const void *addr, int *nid, phys_addr_t *phys);
 
 /**
- * ktext_copy_phys() - where a node has its copy of an address
- * @nid: a node that has a copy
- * @addr: address in the window
+ * ktext_copy_phys() - where a node has its own copy of an address
+ * @nid: node
+ * @addr: kernel address
+ * @phys: physical address of @addr in the copy
  *
  * Context: Any.
- * Return: physical address.
+ * Return: true if the node's tables are to map a copy there, false if they map
+ *	what the home tables map.
  */
-phys_addr_t ktext_copy_phys(int nid, unsigned long addr);
+bool ktext_copy_phys(int nid, unsigned long addr, phys_addr_t *phys);
+
+/**
+ * ktext_add() - replicate memory that has become read-only
+ * @addr: first byte, page aligned, in the range that arch_ktext_map() serves
+ * @size: in bytes, a multiple of the page size; none is fine
+ *
+ * Where that fails the nodes go on with the original.
+ *
+ * Context: Process context, may sleep. Takes ktext_mutex. Text in the range
+ *	may run, and may be written to by the writers of text.
+ */
+void ktext_add(const void *addr, size_t size);
+
+/**
+ * ktext_remove() - take back ktext_add(), before the memory is freed
+ * @addr: as given to ktext_add(), which may have failed
+ *
+ * Context: Process context, sleeps. Takes ktext_mutex.
+ */
+void ktext_remove(const void *addr);
 
 /**
  * arch_ktext_window() - what is to be replicated
@@ -131,6 +153,33 @@ int __must_check arch_ktext_protect(void *addr, size_t size, bool readonly);
 int __must_check arch_ktext_create_tables(int nid);
 
 /**
+ * arch_ktext_map() - have the nodes' tables map copies
+ * @start: first byte, page aligned
+ * @end: one past the last byte, page aligned
+ *
+ * Where ktext_copy_phys() has copies; they equal the original, and both are
+ * read-only. Tables that the nodes lack are allocated.
+ *
+ * Context: ktext_mutex held, may sleep.
+ * Return: 0; -ENOMEM; -ERANGE if the nodes share the tables of this range for
+ *	good; -EOPNOTSUPP if it is not mapped by pages. On error nothing is
+ *	changed.
+ */
+int __must_check arch_ktext_map(unsigned long start, unsigned long end);
+
+/**
+ * arch_ktext_unmap() - have the nodes' tables map the original again
+ * @start: as given to arch_ktext_map(), which succeeded
+ * @end: as given to arch_ktext_map()
+ *
+ * ktext_copy_phys() has no copies there any more. No CPU uses any when this
+ * returns.
+ *
+ * Context: ktext_mutex held, may sleep.
+ */
+void arch_ktext_unmap(unsigned long start, unsigned long end);
+
+/**
  * arch_ktext_start() - fill the tables of all nodes and move the CPUs to them
  *
  * Context: ktext_enable(), sleeps. Stops all CPUs for a moment.
@@ -141,7 +190,7 @@ void arch_ktext_start(void);
  * arch_ktext_table_bytes() - memory that a node's page tables take
  * @nid: node
  *
- * Context: Any.
+ * Context: ktext_mutex held, or ktext_enable().
  * Return: bytes.
  */
 size_t arch_ktext_table_bytes(int nid);
@@ -182,6 +231,10 @@ static inline bool ktext_wanted(void)
 }
 
 static inline void ktext_enable(void) { }
+
+static inline void ktext_add(const void *addr, size_t size) { }
+
+static inline void ktext_remove(const void *addr) { }
 
 static inline bool ktext_next_copy(const void *addr, int *nid,
 				   phys_addr_t *phys)

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The copies of the window: memory, contents and where to find an address.
+ * The copies of a region: memory, contents and where to find an address.
  *
- * Every node's copy is cut into the same chunks: the window's largest aligned
+ * Every node's copy is cut into the same chunks: the region's largest aligned
  * powers of two, up to the order of its largest leaf. So a copy takes as much
  * memory as the original, and can be mapped with leaves as large.
  *
  * Invariants:
- *  I1 (always). A leaf of the window lies in one chunk.
+ *  I1 (always). A leaf of a region lies in one chunk.
  *  I2 (pages of a node set). Who writes text with the architecture's lock
  *      held writes to this copy too.
- *  I3 (after ktext_copy_create()). The copy equals the original, and its
+ *  I3 (after ktext_region_copy()). The copy equals the original, and its
  *      alias in the linear map is read-only.
+ *  I4 (always). Regions do not overlap.
  *
- * Locking: copies are made and dropped by ktext_enable() alone. Writers of
- *   text read the pages under the architecture's lock, with preemption off.
+ * Locking: regions and copies are made and dropped by one thread at a time.
+ *   They are found with preemption disabled, which is a read side for
+ *   synchronize_rcu() in any context, with or without RCU watching.
  * TLB and barriers: arch_ktext_protect() flushes what it changes. The lock of
  *   the text writers, taken for each page that is copied, orders the store
  *   that publishes the pages (I2) against them.
@@ -27,36 +29,31 @@
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/nodemask.h>
+#include <linux/preempt.h>
+#include <linux/rculist.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 
 #include "ktext.h"
 
-struct ktext_chunk *ktext_chunks;
-unsigned int ktext_nr_chunks;
+LIST_HEAD(ktext_regions);
 
 static size_t chunk_size(const struct ktext_chunk *chunk)
 {
 	return PAGE_SIZE << chunk->order;
 }
 
-/* The largest power of two, in bytes, that a chunk at @addr may have. */
-static unsigned int chunk_shift(unsigned long addr)
+/* Cut [@addr, @end); @chunks may be NULL to have them counted. */
+static unsigned int cut(unsigned long addr, unsigned long end,
+			unsigned int max_order, struct ktext_chunk *chunks)
 {
-	unsigned int shift = ktext_window.max_order + PAGE_SHIFT;
-
-	shift = min_t(unsigned int, shift, __ffs(addr));
-	return min_t(unsigned int, shift, ilog2(ktext_window.end - addr));
-}
-
-static unsigned int cut_window(struct ktext_chunk *chunks)
-{
-	unsigned long addr = ktext_window.start;
 	unsigned int nr_chunks = 0;
 
-	while (addr < ktext_window.end) {
-		unsigned int shift = chunk_shift(addr);
+	while (addr < end) {
+		unsigned int shift = max_order + PAGE_SHIFT;
 
+		shift = min_t(unsigned int, shift, __ffs(addr));
+		shift = min_t(unsigned int, shift, ilog2(end - addr));
 		if (chunks) {
 			chunks[nr_chunks].start = addr;
 			chunks[nr_chunks].order = shift - PAGE_SHIFT;
@@ -68,42 +65,55 @@ static unsigned int cut_window(struct ktext_chunk *chunks)
 	return nr_chunks;
 }
 
-int ktext_plan(void)
+struct ktext_region *ktext_region_create(unsigned long start, unsigned long end,
+					 unsigned int max_order)
 {
-	ktext_nr_chunks = cut_window(NULL);
-	ktext_chunks = kcalloc(ktext_nr_chunks, sizeof(*ktext_chunks),
-			       GFP_KERNEL);
-	if (!ktext_chunks)
-		return -ENOMEM;
-	cut_window(ktext_chunks);
+	struct ktext_region *region;
 
-	return 0;
+	region = kzalloc(struct_size(region, pages, nr_node_ids), GFP_KERNEL);
+	if (!region)
+		return NULL;
+
+	region->start = start;
+	region->end = end;
+	region->nr_chunks = cut(start, end, max_order, NULL);
+	region->chunks = kvcalloc(region->nr_chunks, sizeof(*region->chunks),
+				  GFP_KERNEL);
+	if (!region->chunks) {
+		kfree(region);
+		return NULL;
+	}
+	cut(start, end, max_order, region->chunks);
+	list_add_tail_rcu(&region->list, &ktext_regions);
+
+	return region;
 }
 
-static void free_pages_of(struct page **pages)
+static void free_copy(const struct ktext_region *region, struct page **pages)
 {
 	unsigned int i;
 
-	for (i = 0; i < ktext_nr_chunks && pages[i]; i++)
-		__free_pages(pages[i], ktext_chunks[i].order);
-	kfree(pages);
+	for (i = 0; i < region->nr_chunks && pages[i]; i++)
+		__free_pages(pages[i], region->chunks[i].order);
+	kvfree(pages);
 }
 
-static struct page **alloc_pages_of(int nid)
+static struct page **alloc_copy(const struct ktext_region *region, int nid)
 {
 	struct page **pages;
 	unsigned int i;
 
-	pages = kcalloc_node(ktext_nr_chunks, sizeof(*pages), GFP_KERNEL, nid);
+	pages = kvcalloc_node(region->nr_chunks, sizeof(*pages), GFP_KERNEL,
+			      nid);
 	if (!pages)
 		return NULL;
 
-	for (i = 0; i < ktext_nr_chunks; i++) {
+	for (i = 0; i < region->nr_chunks; i++) {
 		pages[i] = alloc_pages_node(nid, GFP_KERNEL | __GFP_THISNODE |
 					    __GFP_NOWARN | __GFP_NORETRY,
-					    ktext_chunks[i].order);
+					    region->chunks[i].order);
 		if (!pages[i]) {
-			free_pages_of(pages);
+			free_copy(region, pages);
 			return NULL;
 		}
 	}
@@ -111,27 +121,28 @@ static struct page **alloc_pages_of(int nid)
 	return pages;
 }
 
-/* Gives back what protect_pages() took: it was changeable a moment ago. */
-static void unprotect_pages(struct page **pages, unsigned int nr_chunks)
+/* Gives back what protect() took: it was changeable a moment ago. */
+static void unprotect(const struct ktext_region *region, struct page **pages,
+		      unsigned int nr_chunks)
 {
 	unsigned int i;
 
 	for (i = 0; i < nr_chunks; i++)
 		WARN_ON_ONCE(arch_ktext_protect(page_address(pages[i]),
-						chunk_size(&ktext_chunks[i]),
+						chunk_size(&region->chunks[i]),
 						false));
 }
 
-static int protect_pages(struct page **pages)
+static int protect(const struct ktext_region *region, struct page **pages)
 {
 	unsigned int i;
 	int err;
 
-	for (i = 0; i < ktext_nr_chunks; i++) {
+	for (i = 0; i < region->nr_chunks; i++) {
 		err = arch_ktext_protect(page_address(pages[i]),
-					 chunk_size(&ktext_chunks[i]), true);
+					 chunk_size(&region->chunks[i]), true);
 		if (err) {
-			unprotect_pages(pages, i);
+			unprotect(region, pages, i);
 			return err;
 		}
 	}
@@ -139,17 +150,17 @@ static int protect_pages(struct page **pages)
 	return 0;
 }
 
-static void unpublish(struct ktext_node *node)
+static void unpublish(struct ktext_region *region, int nid)
 {
-	WRITE_ONCE(node->pages, NULL);
+	WRITE_ONCE(region->pages[nid], NULL);
 	/* Writers of text have preemption off from ktext_next_copy() on. */
 	synchronize_rcu();
 }
 
-int ktext_copy_create(int nid)
+int ktext_region_copy(struct ktext_region *region, int nid)
 {
-	struct ktext_node *node = &ktext_nodes[nid];
-	struct page **pages = alloc_pages_of(nid);
+	struct page **pages = alloc_copy(region, nid);
+	const struct ktext_chunk *chunk;
 	unsigned int i;
 	int err;
 
@@ -157,65 +168,107 @@ int ktext_copy_create(int nid)
 		return -ENOMEM;
 
 	/* I2, from the first page on; see TLB and barriers. */
-	WRITE_ONCE(node->pages, pages);
+	WRITE_ONCE(region->pages[nid], pages);
 
-	for (i = 0; i < ktext_nr_chunks; i++)
-		arch_ktext_copy(page_address(pages[i]), ktext_chunks[i].start,
-				chunk_size(&ktext_chunks[i]));
+	for (i = 0; i < region->nr_chunks; i++) {
+		chunk = &region->chunks[i];
+		arch_ktext_copy(page_address(pages[i]), chunk->start,
+				chunk_size(chunk));
+	}
 
-	err = protect_pages(pages);
+	err = protect(region, pages);
 	if (err) {
-		unpublish(node);
-		free_pages_of(pages);
+		unpublish(region, nid);
+		free_copy(region, pages);
 	}
 
 	return err;
 }
 
-void ktext_copy_destroy(int nid)
+void ktext_region_drop(struct ktext_region *region, int nid)
 {
-	struct ktext_node *node = &ktext_nodes[nid];
-	struct page **pages = node->pages;
+	struct page **pages = region->pages[nid];
 
-	unpublish(node);
-	unprotect_pages(pages, ktext_nr_chunks);
-	free_pages_of(pages);
+	if (!pages)
+		return;
+	unpublish(region, nid);
+	unprotect(region, pages, region->nr_chunks);
+	free_copy(region, pages);
 }
 
-static phys_addr_t __kprobes phys_in(struct page **pages, unsigned long addr)
+void ktext_region_destroy(struct ktext_region *region)
 {
-	unsigned int low = 0, high = ktext_nr_chunks;
+	int nid;
+
+	list_del_rcu(&region->list);
+	/* Partner of the sections with preemption off that find regions. */
+	synchronize_rcu();
+
+	for (nid = 0; nid < nr_node_ids; nid++)
+		ktext_region_drop(region, nid);
+	kvfree(region->chunks);
+	kfree(region);
+}
+
+static phys_addr_t __kprobes phys_in(const struct ktext_region *region,
+				     struct page **pages, unsigned long addr)
+{
+	unsigned int low = 0, high = region->nr_chunks;
 
 	/* The chunk that holds @addr is in [low, high). */
 	while (high - low > 1) {
 		unsigned int mid = (low + high) / 2;
 
-		if (addr < ktext_chunks[mid].start)
+		if (addr < region->chunks[mid].start)
 			high = mid;
 		else
 			low = mid;
 	}
 
-	return page_to_phys(pages[low]) + (addr - ktext_chunks[low].start);
+	return page_to_phys(pages[low]) + (addr - region->chunks[low].start);
 }
 
-phys_addr_t ktext_copy_phys(int nid, unsigned long addr)
+/* With preemption disabled, for as long as the region is used. */
+static struct ktext_region *__kprobes find_region(unsigned long addr)
 {
-	return phys_in(ktext_nodes[nid].pages, addr);
+	struct ktext_region *region;
+
+	list_for_each_entry_rcu(region, &ktext_regions, list, true) {
+		if (addr >= region->start && addr < region->end)
+			return region;
+	}
+
+	return NULL;
+}
+
+bool ktext_copy_phys(int nid, unsigned long addr, phys_addr_t *phys)
+{
+	struct ktext_region *region;
+	struct page **pages = NULL;
+
+	preempt_disable_notrace();
+	region = find_region(addr);
+	if (region && READ_ONCE(region->mapped))
+		pages = READ_ONCE(region->pages[nid]);
+	if (pages)
+		*phys = phys_in(region, pages, addr);
+	preempt_enable_notrace();
+
+	return pages;
 }
 
 bool __kprobes ktext_next_copy(const void *addr, int *nid, phys_addr_t *phys)
 {
+	struct ktext_region *region = find_region((unsigned long)addr);
 	struct page **pages;
 
-	if (!ktext_nodes || (unsigned long)addr < ktext_window.start ||
-	    (unsigned long)addr >= ktext_window.end)
+	if (!region)
 		return false;
 
 	while (++*nid < nr_node_ids) {
-		pages = READ_ONCE(ktext_nodes[*nid].pages);
+		pages = READ_ONCE(region->pages[*nid]);
 		if (pages) {
-			*phys = phys_in(pages, (unsigned long)addr);
+			*phys = phys_in(region, pages, (unsigned long)addr);
 			return true;
 		}
 	}

@@ -33,8 +33,7 @@
 static bool switched_off __initdata;
 static bool wanted __ro_after_init;
 
-struct ktext_window ktext_window;
-struct ktext_node *ktext_nodes;
+enum ktext_state *ktext_states;
 
 static int __init parse_switch(char *arg)
 {
@@ -73,71 +72,73 @@ bool ktext_wanted(void)
 	return wanted;
 }
 
-static void enable_node(int nid)
+static void enable_node(struct ktext_region *image, int nid)
 {
-	struct ktext_node *node = &ktext_nodes[nid];
-	int err = ktext_copy_create(nid);
+	int err = ktext_region_copy(image, nid);
 
 	if (!err) {
 		err = arch_ktext_create_tables(nid);
 		if (err)
-			ktext_copy_destroy(nid);
+			ktext_region_drop(image, nid);
 	}
 
 	if (!err) {
-		node->state = KTEXT_COPY;
+		ktext_states[nid] = KTEXT_COPY;
 		return;
 	}
 
-	node->state = err == -ENOMEM ? KTEXT_NO_ROOM : KTEXT_UNPROTECTED;
+	ktext_states[nid] = err == -ENOMEM ? KTEXT_NO_ROOM : KTEXT_UNPROTECTED;
 	pr_warn("node %d uses the home copy: %s\n", nid, err == -ENOMEM ?
 		"no room for its own" : "its own would stay writable");
 }
 
-static void report(int home)
+static void report(const struct ktext_region *image, int home)
 {
 	unsigned int nr_copies = 0;
 	size_t table_bytes = 0;
 	int nid;
 
 	for_each_node_state(nid, N_MEMORY) {
-		if (ktext_nodes[nid].state != KTEXT_COPY)
+		if (ktext_states[nid] != KTEXT_COPY)
 			continue;
 		nr_copies++;
 		table_bytes += arch_ktext_table_bytes(nid);
 	}
 
 	pr_info("node %d has kernel text and rodata, %u other nodes a copy of %lu KiB, and %zu KiB of tables\n",
-		home, nr_copies,
-		(ktext_window.end - ktext_window.start) / SZ_1K,
+		home, nr_copies, (image->end - image->start) / SZ_1K,
 		table_bytes / SZ_1K);
 }
 
 void ktext_enable(void)
 {
-	struct ktext_node *nodes;
+	struct ktext_window window;
+	struct ktext_region *image;
 	int home, nid;
 
 	if (!wanted)
 		return;
 
-	arch_ktext_window(&ktext_window);
-	nodes = kcalloc(nr_node_ids, sizeof(*nodes), GFP_KERNEL);
-	if (!nodes || ktext_plan()) {
+	arch_ktext_window(&window);
+	ktext_states = kcalloc(nr_node_ids, sizeof(*ktext_states), GFP_KERNEL);
+	image = ktext_states ? ktext_region_create(window.start, window.end,
+						   window.max_order) : NULL;
+	if (!image) {
 		pr_warn("all nodes use the home copy: no room for lists\n");
-		kfree(nodes);
+		kfree(ktext_states);
+		ktext_states = NULL;
 		return;
 	}
-	ktext_nodes = nodes;
 
-	home = page_to_nid(virt_to_page(lm_alias((void *)ktext_window.start)));
-	ktext_nodes[home].state = KTEXT_HOME;
+	home = page_to_nid(virt_to_page(lm_alias((void *)window.start)));
+	ktext_states[home] = KTEXT_HOME;
 	for_each_node_state(nid, N_MEMORY) {
 		if (nid != home)
-			enable_node(nid);
+			enable_node(image, nid);
 	}
 
+	image->mapped = true;
 	arch_ktext_start();
-	report(home);
+	report(image, home);
 	ktext_debugfs_init();
 }

@@ -6,7 +6,8 @@
  * Invariants:
  *  I1 (always). Reading changes nothing, and a difference that it shows lasts:
  *      pages are compared with writers of text locked out.
- * Locking: the lock of the text writers, for a page at a time.
+ * Locking: ktext_mutex, so that regions stay, and the lock of the text writers
+ *   for a page at a time.
  * TLB and barriers: none.
  * Failure: debugfs reports its own.
  * See: Documentation/mm/kernel-replication.rst
@@ -30,18 +31,18 @@ static const char * const state_names[NR_KTEXT_STATES] = {
 
 static void show_node(struct seq_file *m, int nid)
 {
-	struct ktext_node *node = &ktext_nodes[nid];
-	unsigned long size = ktext_window.end - ktext_window.start;
 	phys_addr_t phys, root = arch_ktext_root(nid);
+	struct ktext_window window;
+	unsigned long size;
 
-	seq_printf(m, "node=%d state=%s", nid, state_names[node->state]);
-	if (node->state == KTEXT_COPY)
-		phys = ktext_copy_phys(nid, ktext_window.start);
-	else
-		phys = __pa_symbol(ktext_window.start);
-	seq_printf(m, " addr=%#lx size=%lu phys=%pa root=%pa bytes=%lu table_bytes=%zu\n",
-		   ktext_window.start, size, &phys, &root,
-		   node->state == KTEXT_COPY ? size : 0,
+	arch_ktext_window(&window);
+	size = window.end - window.start;
+	if (!ktext_copy_phys(nid, window.start, &phys))
+		phys = __pa_symbol(window.start);
+
+	seq_printf(m, "node=%d state=%s addr=%#lx size=%lu phys=%pa root=%pa bytes=%lu table_bytes=%zu\n",
+		   nid, state_names[ktext_states[nid]], window.start, size,
+		   &phys, &root, ktext_states[nid] == KTEXT_COPY ? size : 0,
 		   arch_ktext_table_bytes(nid));
 }
 
@@ -49,29 +50,28 @@ static int state_show(struct seq_file *m, void *unused)
 {
 	int nid;
 
+	mutex_lock(&ktext_mutex);
 	for_each_online_node(nid)
 		show_node(m, nid);
+	mutex_unlock(&ktext_mutex);
 
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(state);
 
-static unsigned int compare_contents(struct seq_file *m, int nid)
+static unsigned int compare_region(struct seq_file *m, int nid,
+				   const struct ktext_region *region)
 {
-	unsigned int i, nr_different = 0;
-	unsigned long addr, end;
+	unsigned int nr_different = 0;
+	unsigned long addr;
+	phys_addr_t phys;
 
-	for (i = 0; i < ktext_nr_chunks; i++) {
-		addr = ktext_chunks[i].start;
-		end = addr + (PAGE_SIZE << ktext_chunks[i].order);
-
-		for (; addr < end; addr += PAGE_SIZE) {
-			if (arch_ktext_equal(phys_to_virt(ktext_copy_phys(nid, addr)),
-					     addr, PAGE_SIZE))
-				continue;
-			seq_printf(m, "node=%d different=%#lx\n", nid, addr);
-			nr_different++;
-		}
+	for (addr = region->start; addr < region->end; addr += PAGE_SIZE) {
+		if (!ktext_copy_phys(nid, addr, &phys) ||
+		    arch_ktext_equal(phys_to_virt(phys), addr, PAGE_SIZE))
+			continue;
+		seq_printf(m, "node=%d different=%#lx\n", nid, addr);
+		nr_different++;
 		cond_resched();
 	}
 
@@ -81,15 +81,23 @@ static unsigned int compare_contents(struct seq_file *m, int nid)
 static int compare_show(struct seq_file *m, void *unused)
 {
 	unsigned int nr_copies = 0, nr_different = 0;
+	const struct ktext_region *region;
 	int nid;
 
-	for_each_online_node(nid) {
-		if (ktext_nodes[nid].state != KTEXT_COPY)
-			continue;
-		nr_copies++;
-		nr_different += compare_contents(m, nid);
-		nr_different += arch_ktext_check_tables(m, nid);
+	mutex_lock(&ktext_mutex);
+	list_for_each_entry(region, &ktext_regions, list) {
+		for_each_online_node(nid) {
+			if (!region->pages[nid])
+				continue;
+			nr_copies++;
+			nr_different += compare_region(m, nid, region);
+		}
 	}
+	for_each_online_node(nid) {
+		if (ktext_states[nid] == KTEXT_COPY)
+			nr_different += arch_ktext_check_tables(m, nid);
+	}
+	mutex_unlock(&ktext_mutex);
 	seq_printf(m, "copies=%u different=%u\n", nr_copies, nr_different);
 
 	return 0;
@@ -98,7 +106,9 @@ DEFINE_SHOW_ATTRIBUTE(compare);
 
 static int page_tables_show(struct seq_file *m, void *unused)
 {
+	mutex_lock(&ktext_mutex);
 	arch_ktext_show_tables(m, (long)m->private);
+	mutex_unlock(&ktext_mutex);
 
 	return 0;
 }
@@ -114,7 +124,7 @@ void ktext_debugfs_init(void)
 	debugfs_create_file("compare", 0400, dir, NULL, &compare_fops);
 
 	for_each_online_node(nid) {
-		if (ktext_nodes[nid].state != KTEXT_COPY)
+		if (ktext_states[nid] != KTEXT_COPY)
 			continue;
 		snprintf(name, sizeof(name), "node%d", nid);
 		debugfs_create_file("page_tables", 0400,

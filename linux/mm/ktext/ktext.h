@@ -4,6 +4,8 @@
 #define _MM_KTEXT_H
 
 #include <linux/ktext.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
 
 struct page;
 
@@ -18,7 +20,7 @@ enum ktext_state {
 };
 
 /**
- * struct ktext_chunk - a piece of the window, contiguous in every copy
+ * struct ktext_chunk - a piece of a region, contiguous in every copy
  * @start: first byte, aligned to the size
  * @order: size in pages, as a power of two
  *
@@ -31,45 +33,69 @@ struct ktext_chunk {
 };
 
 /**
- * struct ktext_node - the copy of one node
- * @state: what the node runs
- * @pages: first page of each chunk; NULL while writers of text need not care
+ * struct ktext_region - addresses that differ from node to node
+ * @list: in ktext_regions
+ * @start: first byte, page aligned
+ * @end: one past the last byte, page aligned
+ * @mapped: the nodes' tables map the copies
+ * @chunks: what the region is cut into, in ascending order
+ * @nr_chunks: their number
+ * @pages: by node id, the first page of each chunk; NULL for a node without a
+ *	copy
  */
-struct ktext_node {
-	enum ktext_state state;
-	struct page **pages;
+struct ktext_region {
+	struct list_head list;
+	unsigned long start;
+	unsigned long end;
+	bool mapped;
+	struct ktext_chunk *chunks;
+	unsigned int nr_chunks;
+	struct page **pages[];
 };
 
-extern struct ktext_window ktext_window;
-extern struct ktext_chunk *ktext_chunks;
-extern unsigned int ktext_nr_chunks;
-extern struct ktext_node *ktext_nodes;
+extern struct mutex ktext_mutex;
+extern struct list_head ktext_regions;
+extern enum ktext_state *ktext_states;
 
 /**
- * ktext_plan() - cut the window into chunks
+ * ktext_region_create() - cut a region into chunks, and tell writers of text
+ * @start: first byte, page aligned
+ * @end: one past the last byte, page aligned
+ * @max_order: order of the largest leaf that maps any of it
  *
- * Context: ktext_enable(), once, after ktext_window is set.
- * Return: 0 or -ENOMEM.
+ * Context: Process context, may sleep.
+ * Return: the region, or NULL if there is no memory.
  */
-int ktext_plan(void);
+struct ktext_region *ktext_region_create(unsigned long start, unsigned long end,
+					 unsigned int max_order);
 
 /**
- * ktext_copy_create() - make and protect the copy of a node
+ * ktext_region_copy() - make and protect the copy of a node
+ * @region: a region whose original nobody changes but writers of text
  * @nid: node with memory
  *
  * Context: Process context, may sleep.
  * Return: 0; -ENOMEM; or another error of arch_ktext_protect(). On error
  *	nothing is left behind.
  */
-int ktext_copy_create(int nid);
+int ktext_region_copy(struct ktext_region *region, int nid);
 
 /**
- * ktext_copy_destroy() - undo ktext_copy_create()
- * @nid: node whose copy no CPU uses
+ * ktext_region_drop() - undo ktext_region_copy()
+ * @region: the region
+ * @nid: node whose copy no CPU uses; one without a copy is fine
  *
  * Context: Process context, sleeps.
  */
-void ktext_copy_destroy(int nid);
+void ktext_region_drop(struct ktext_region *region, int nid);
+
+/**
+ * ktext_region_destroy() - undo ktext_region_create(), and drop all copies
+ * @region: a region that no table maps
+ *
+ * Context: Process context, sleeps.
+ */
+void ktext_region_destroy(struct ktext_region *region);
 
 #ifdef CONFIG_DEBUG_FS
 /**

@@ -33,7 +33,35 @@ void ktext_cpu_enter(void);
  */
 bool ktext_sync_ptes(unsigned long start, unsigned long end);
 
+/**
+ * ktext_set_module_range() - say where modules are going to be
+ * @start: first byte
+ * @end: one past the last byte; both 0 if there is no such range
+ *
+ * Context: Boot, before ktext_enable().
+ */
+void ktext_set_module_range(unsigned long start, unsigned long end);
+
+/**
+ * ktext_keeps_table() - does a table have counterparts for good?
+ * @home: address of the table, in the linear map
+ *
+ * Context: Any.
+ * Return: true if the table must never be freed.
+ */
+bool ktext_keeps_table(const void *home);
+
 #else /* !CONFIG_KERNEL_REPLICATION */
+
+static inline void ktext_set_module_range(unsigned long start,
+					  unsigned long end)
+{
+}
+
+static inline bool ktext_keeps_table(const void *home)
+{
+	return false;
+}
 
 static inline void ktext_cpu_enter(void) { }
 

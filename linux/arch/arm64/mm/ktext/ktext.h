@@ -2,17 +2,21 @@
 /*
  * Shared by the files of this directory.
  *
- * A home table is a table of init_mm on the way to the window, from the top
- * level down to the PTEs. Each node with a copy has a counterpart of each home
- * table. All of them hold what the home table holds, entry by entry, except
- * for entries that translate part of the window: those lead to the node's own
- * next table, or map the node's own copy.
+ * A home table is a table of init_mm for which each node with a copy has a
+ * counterpart. The counterpart holds what the home table holds, entry by entry,
+ * except where an entry leads to another home table, or maps a page that the
+ * node has its own copy of.
+ *
+ * On the way to the image and to where modules are, home tables above the last
+ * level are for good. Tables of the last level get counterparts for good if
+ * they map the image, and else while they map a replicated module.
  */
 #ifndef __ARM64_MM_KTEXT_H
 #define __ARM64_MM_KTEXT_H
 
 #include <linux/list.h>
 #include <linux/mm.h>
+#include <linux/spinlock.h>
 
 #include <asm/ktext.h>
 #include <asm/pgtable.h>
@@ -22,12 +26,13 @@
 
 /**
  * struct ktext_table - a home table and its counterparts
- * @list: in ktext_tables, a table after the one that leads to it
+ * @list: in ktext_tables, after the table that leads to it; or in ktext_leaves
  * @home: the home table, in the linear map
  * @start: address that entry 0 translates
  * @level: level of the table
+ * @nr_users: regions that the table maps part of, if it is in ktext_leaves
  * @stored: entries stored since the hook was registered; those are right in
- *	all counterparts
+ *	all counterparts. NULL in ktext_leaves
  * @copy: counterpart of each node, by node id; NULL for a node without
  */
 struct ktext_table {
@@ -35,11 +40,29 @@ struct ktext_table {
 	u64 *home;
 	unsigned long start;
 	int level;
+	unsigned int nr_users;
 	unsigned long *stored;
 	u64 *copy[];
 };
 
+/* Those that stay. Complete, and never changed, before the hook is registered. */
 extern struct list_head ktext_tables;
+
+/* Those that come and go. Changed with ktext_mutex and ktext_lock held. */
+extern struct list_head ktext_leaves;
+extern raw_spinlock_t ktext_lock;
+
+/**
+ * struct ktext_range - kernel addresses that home tables translate
+ * @start: first byte
+ * @end: one past the last byte
+ */
+struct ktext_range {
+	unsigned long start;
+	unsigned long end;
+};
+
+extern struct ktext_range ktext_reach;
 
 /* Bytes that one entry translates, as a shift. */
 static inline unsigned int ktext_shift(int level)
@@ -60,22 +83,12 @@ static inline bool ktext_entry_is_table(u64 entry, int level)
 }
 
 /**
- * ktext_entry_is_local() - does an entry translate part of the window?
- * @table: a home table
- * @index: of the entry
- *
- * Context: Any, after arch_ktext_window().
- * Return: true if the entry differs from node to node.
- */
-bool ktext_entry_is_local(const struct ktext_table *table, unsigned int index);
-
-/**
  * ktext_node_entry() - what a node has in place of a home entry
  * @table: a home table
  * @index: of the entry
  * @nid: a node that has tables
  *
- * Context: Any.
+ * Context: ktext_mutex or ktext_lock held.
  * Return: the descriptor.
  */
 u64 ktext_node_entry(const struct ktext_table *table, unsigned int index,
@@ -85,10 +98,30 @@ u64 ktext_node_entry(const struct ktext_table *table, unsigned int index,
  * ktext_find_table() - find a home table
  * @home: address of the table, in the linear map
  *
- * Context: Any, once tables are complete.
+ * Context: ktext_mutex or ktext_lock held; or neither, for a table that stays.
  * Return: the table, or NULL if it is none.
  */
 struct ktext_table *ktext_find_table(const u64 *home);
+
+/**
+ * ktext_alloc_table() - allocate a counterpart of a table
+ * @nid: for this node, in its memory
+ * @order: 0, or more for a group of tables
+ *
+ * Context: May sleep.
+ * Return: empty pages, or NULL.
+ */
+struct page *ktext_alloc_table(int nid, unsigned int order);
+
+/**
+ * ktext_sync_range() - bring the nodes' last-level tables up to date
+ * @start: first byte, page aligned
+ * @end: one past the last byte
+ *
+ * Context: Any but NMI. Takes ktext_lock.
+ * Return: true if there are any for part of the range.
+ */
+bool ktext_sync_range(unsigned long start, unsigned long end);
 
 /**
  * ktext_sync_start() - fill the nodes' tables, and keep them so from now on

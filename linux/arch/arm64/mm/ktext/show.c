@@ -96,10 +96,10 @@ static void show_table(struct seq_file *m, struct leaf_run *run,
 	u64 entry;
 
 	for (index = 0; index < PTRS_PER_PTE; index++) {
-		if (!ktext_entry_is_local(table, index))
+		entry = READ_ONCE(entries[index]);
+		if (entry == READ_ONCE(table->home[index]))
 			continue;
 
-		entry = READ_ONCE(entries[index]);
 		phys = __pte_to_phys(__pte(entry));
 		if (!(entry & PTE_VALID))
 			continue;
@@ -147,23 +147,33 @@ static bool entry_differs(const struct ktext_table *table, unsigned int index,
 	return true;
 }
 
+static unsigned int check_table(struct seq_file *m,
+				const struct ktext_table *table, int nid)
+{
+	unsigned int index, nr_different = 0;
+
+	for (index = 0; index < PTRS_PER_PTE; index++) {
+		if (!entry_differs(table, index, nid))
+			continue;
+		seq_printf(m, "node=%d level=%d addr=%#lx entry=%#llx expected=%#llx\n",
+			   nid, table->level, ktext_entry_addr(table, index),
+			   table->copy[nid][index],
+			   ktext_node_entry(table, index, nid));
+		nr_different++;
+	}
+
+	return nr_different;
+}
+
 unsigned int arch_ktext_check_tables(struct seq_file *m, int nid)
 {
 	const struct ktext_table *table;
-	unsigned int index, nr_different = 0;
+	unsigned int nr_different = 0;
 
-	list_for_each_entry(table, &ktext_tables, list) {
-		for (index = 0; index < PTRS_PER_PTE; index++) {
-			if (!entry_differs(table, index, nid))
-				continue;
-			seq_printf(m, "node=%d level=%d addr=%#lx entry=%#llx expected=%#llx\n",
-				   nid, table->level,
-				   ktext_entry_addr(table, index),
-				   table->copy[nid][index],
-				   ktext_node_entry(table, index, nid));
-			nr_different++;
-		}
-	}
+	list_for_each_entry(table, &ktext_tables, list)
+		nr_different += check_table(m, table, nid);
+	list_for_each_entry(table, &ktext_leaves, list)
+		nr_different += check_table(m, table, nid);
 
 	return nr_different;
 }

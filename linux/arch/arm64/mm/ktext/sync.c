@@ -13,7 +13,8 @@
  *      returns, all nodes have the change.
  *  I2 (after ktext_sync_start()). An entry is cleared in all nodes before the
  *      TLB flush that has to come before the table or page below it is freed.
- *  I3 (always). Local entries (ktext.h) never change once filled.
+ *  I3 (always). An entry that leads to a home table with counterparts does not
+ *      change as long as it does.
  *
  * Locking: ktext_lock, innermost, for stores to the nodes' tables. Stores to
  *   one home entry are serialised by its users, as on one table.
@@ -36,7 +37,7 @@
 
 #include "ktext.h"
 
-static DEFINE_RAW_SPINLOCK(ktext_lock);
+DEFINE_RAW_SPINLOCK(ktext_lock);
 static DEFINE_STATIC_KEY_FALSE(ktext_sync_key);
 
 static void store_copies(struct ktext_table *table, unsigned int index,
@@ -72,6 +73,15 @@ static const u64 *linear_address(const void *entryp)
 	return (const u64 *)addr;
 }
 
+static bool leads_to_home_table(const struct ktext_table *table,
+				unsigned int index)
+{
+	u64 entry = READ_ONCE(table->home[index]);
+
+	return ktext_entry_is_table(entry, table->level) &&
+	       ktext_find_table(phys_to_virt(__pte_to_phys(__pte(entry))));
+}
+
 static void pass_on_store(void *entryp, u64 new, enum pgtable_hook_level level)
 {
 	const u64 *linear;
@@ -83,18 +93,18 @@ static void pass_on_store(void *entryp, u64 new, enum pgtable_hook_level level)
 		return;
 
 	linear = linear_address(entryp);
-	table = ktext_find_table(PTR_ALIGN_DOWN(linear, PAGE_SIZE));
-	if (likely(!table))
+	if (likely(!ktext_keeps_table(PTR_ALIGN_DOWN(linear, PAGE_SIZE))))
 		return;
+	table = ktext_find_table(PTR_ALIGN_DOWN(linear, PAGE_SIZE));
 
 	index = offset_in_page(linear) / sizeof(u64);
-	/* I3 */
-	if (WARN_ON_ONCE(ktext_entry_is_local(table, index)))
-		return;
 
 	raw_spin_lock_irqsave(&ktext_lock, flags);
-	__set_bit(index, table->stored);
-	store_copies(table, index, new);
+	/* I3 */
+	if (!WARN_ON_ONCE(leads_to_home_table(table, index))) {
+		__set_bit(index, table->stored);
+		store_copies(table, index, new);
+	}
 	raw_spin_unlock_irqrestore(&ktext_lock, flags);
 }
 
@@ -102,50 +112,61 @@ static struct pgtable_hook store_hook = {
 	.store = pass_on_store,
 };
 
+/* Copy the entries of [@start, @end) to all nodes. */
 static bool sync_table(struct ktext_table *table, unsigned long start,
 		       unsigned long end)
 {
 	unsigned long table_end = table->start + PTRS_PER_PTE * PAGE_SIZE;
 	unsigned long addr = max(start & PAGE_MASK, table->start);
-	unsigned long flags;
 	unsigned int index;
+	int nid;
+
+	lockdep_assert_held(&ktext_lock);
 
 	end = min(end, table_end);
-	if (addr >= end)
+	if (table->level != KTEXT_LAST_LEVEL || addr >= end)
 		return false;
 
-	raw_spin_lock_irqsave(&ktext_lock, flags);
 	for (; addr < end; addr += PAGE_SIZE) {
 		index = (addr - table->start) >> PAGE_SHIFT;
-		if (!ktext_entry_is_local(table, index))
-			store_copies(table, index,
-				     READ_ONCE(table->home[index]));
+		for (nid = 0; nid < nr_node_ids; nid++)
+			if (table->copy[nid])
+				/* Partner: walkers, single-copy atomic. */
+				WRITE_ONCE(table->copy[nid][index],
+					   ktext_node_entry(table, index, nid));
 	}
-	raw_spin_unlock_irqrestore(&ktext_lock, flags);
 
 	return true;
 }
 
-bool ktext_sync_ptes(unsigned long start, unsigned long end)
+bool ktext_sync_range(unsigned long start, unsigned long end)
 {
 	struct ktext_table *table;
+	unsigned long flags;
 	bool found = false;
 
-	if (!static_branch_unlikely(&ktext_sync_key))
-		return false;
+	raw_spin_lock_irqsave(&ktext_lock, flags);
+	list_for_each_entry(table, &ktext_tables, list)
+		found |= sync_table(table, start, end);
+	list_for_each_entry(table, &ktext_leaves, list)
+		found |= sync_table(table, start, end);
+	raw_spin_unlock_irqrestore(&ktext_lock, flags);
 
-	list_for_each_entry(table, &ktext_tables, list) {
-		if (table->level == KTEXT_LAST_LEVEL)
-			found |= sync_table(table, start, end);
-	}
-
-	if (found) {
-		/* I1: before the caller lets anyone use the mapping. */
-		dsb(ishst);
-		isb();
-	}
+	/* I1: before the caller flushes, or lets anyone use the mapping. */
+	dsb(ishst);
+	isb();
 
 	return found;
+}
+
+bool ktext_sync_ptes(unsigned long start, unsigned long end)
+{
+	if (!static_branch_unlikely(&ktext_sync_key))
+		return false;
+	if (end <= ktext_reach.start || start >= ktext_reach.end)
+		return false;
+
+	return ktext_sync_range(start, end);
 }
 
 void arch_sync_kernel_mappings(unsigned long start, unsigned long end)

@@ -8,11 +8,13 @@
  * and swapper_pg_dir are.
  *
  * Invariants:
- *  I1 (always). Home tables are never freed: each translates part of the
- *      kernel image. So the list, once complete, never changes.
- *  I2 (always). An entry of a counterpart that is not local (ktext.h) equals
+ *  I1 (always). The home tables in this list are never freed: they translate
+ *      part of the image, or pud_free_pmd_page() leaves them alone. So the
+ *      list, once complete, never changes.
+ *  I2 (always). An entry of a counterpart that leads to no home table equals
  *      the home entry: tables that both reach are shared, not copied.
- *  I3 (always). A local leaf has the size and attributes of the home leaf.
+ *  I3 (always). A leaf that maps a node's own copy has the size and attributes
+ *      of the home leaf.
  *
  * Locking: the list is built by ktext_enable() before the hook of sync.c is
  *   registered, and read without a lock from then on.
@@ -37,6 +39,15 @@ LIST_HEAD(ktext_tables);
 
 static struct ktext_window window;
 
+/* The window, and where modules may be. */
+struct ktext_range ktext_reach;
+
+void ktext_set_module_range(unsigned long start, unsigned long end)
+{
+	ktext_reach.start = start;
+	ktext_reach.end = end;
+}
+
 static struct ktext_table *top_table(void)
 {
 	return list_first_entry(&ktext_tables, struct ktext_table, list);
@@ -53,24 +64,26 @@ static int top_level(void)
 	return level;
 }
 
-bool ktext_entry_is_local(const struct ktext_table *table, unsigned int index)
-{
-	unsigned long start = ktext_entry_addr(table, index);
-	unsigned long last = start + BIT(ktext_shift(table->level)) - 1;
-
-	return start < window.end && last >= window.start;
-}
-
-struct ktext_table *ktext_find_table(const u64 *home)
+static struct ktext_table *find_in(struct list_head *tables, const u64 *home)
 {
 	struct ktext_table *table;
 
-	list_for_each_entry(table, &ktext_tables, list) {
+	list_for_each_entry(table, tables, list) {
 		if (table->home == home)
 			return table;
 	}
 
 	return NULL;
+}
+
+struct ktext_table *ktext_find_table(const u64 *home)
+{
+	return find_in(&ktext_tables, home) ?: find_in(&ktext_leaves, home);
+}
+
+bool ktext_keeps_table(const void *home)
+{
+	return find_in(&ktext_tables, home);
 }
 
 u64 ktext_node_entry(const struct ktext_table *table, unsigned int index,
@@ -81,14 +94,17 @@ u64 ktext_node_entry(const struct ktext_table *table, unsigned int index,
 	u64 attributes = entry ^ __phys_to_pte_val(phys);
 	struct ktext_table *next;
 
-	if (!(entry & PTE_VALID) || !ktext_entry_is_local(table, index))
+	if (!(entry & PTE_VALID))
 		return entry;
 
 	if (ktext_entry_is_table(entry, table->level)) {
 		next = ktext_find_table(phys_to_virt(phys));
+		if (!next)
+			return entry;
 		phys = virt_to_phys(next->copy[nid]);
-	} else {
-		phys = ktext_copy_phys(nid, ktext_entry_addr(table, index));
+	} else if (!ktext_copy_phys(nid, ktext_entry_addr(table, index),
+				    &phys)) {
+		return entry;
 	}
 
 	return attributes | __phys_to_pte_val(phys);
@@ -97,6 +113,10 @@ u64 ktext_node_entry(const struct ktext_table *table, unsigned int index,
 /* Add a home table to the list, and those that it leads to. */
 static int find_home_tables(u64 *home, int level, unsigned long start)
 {
+	/* Of the last level those of the image alone are for good. */
+	bool next_is_last = level + 1 == KTEXT_LAST_LEVEL;
+	unsigned long first = next_is_last ? window.start : ktext_reach.start;
+	unsigned long end = next_is_last ? window.end : ktext_reach.end;
 	unsigned int shift = ktext_shift(level);
 	struct ktext_table *table;
 	unsigned long addr, index;
@@ -115,7 +135,10 @@ static int find_home_tables(u64 *home, int level, unsigned long start)
 	if (!table->stored)
 		return -ENOMEM;
 
-	for (addr = max(start, window.start); addr < window.end;
+	if (level == KTEXT_LAST_LEVEL)
+		return 0;
+
+	for (addr = max(start, first); addr < end;
 	     addr = ALIGN_DOWN(addr, BIT(shift)) + BIT(shift)) {
 		index = (addr - start) >> shift;
 		if (index >= PTRS_PER_PTE)
@@ -144,6 +167,24 @@ static void forget_home_tables(void)
 	}
 }
 
+/* Have all tables but those of the last level, where modules may be. */
+static int populate_reach(void)
+{
+	unsigned long addr;
+	p4d_t *p4d;
+	pud_t *pud;
+
+	for (addr = ALIGN_DOWN(ktext_reach.start, PUD_SIZE);
+	     addr < ktext_reach.end; addr += PUD_SIZE) {
+		p4d = p4d_alloc(&init_mm, pgd_offset_k(addr), addr);
+		pud = p4d ? pud_alloc(&init_mm, p4d, addr) : NULL;
+		if (!pud || !pmd_alloc(&init_mm, pud, addr))
+			return -ENOMEM;
+	}
+
+	return 0;
+}
+
 static int find_all_home_tables(void)
 {
 	int err, level = top_level();
@@ -151,14 +192,22 @@ static int find_all_home_tables(void)
 	unsigned long index;
 
 	arch_ktext_window(&window);
+	/* Modules are placed around the image, unless it is too large. */
+	if (ktext_reach.start > window.start || ktext_reach.end < window.end) {
+		ktext_reach.start = window.start;
+		ktext_reach.end = window.end;
+	}
+	err = populate_reach();
+	if (err)
+		return err;
 
 	/* Where the top level is shortened, pgd_index() is for another level. */
 	index = level == KTEXT_LAST_LEVEL + 1 - CONFIG_PGTABLE_LEVELS ?
-		pgd_index(window.start) :
-		(window.start >> shift) % PTRS_PER_PTE;
+		pgd_index(ktext_reach.start) :
+		(ktext_reach.start >> shift) % PTRS_PER_PTE;
 
 	err = find_home_tables((u64 *)lm_alias(swapper_pg_dir), level,
-			       ALIGN_DOWN(window.start, BIT(shift)) -
+			       ALIGN_DOWN(ktext_reach.start, BIT(shift)) -
 			       (index << shift));
 	if (err)
 		forget_home_tables();
@@ -166,7 +215,7 @@ static int find_all_home_tables(void)
 	return err;
 }
 
-static struct page *alloc_table_pages(int nid, unsigned int order)
+struct page *ktext_alloc_table(int nid, unsigned int order)
 {
 	return alloc_pages_node(nid, GFP_KERNEL | __GFP_THISNODE | __GFP_ZERO |
 				__GFP_NOWARN | __GFP_NORETRY, order);
@@ -175,7 +224,7 @@ static struct page *alloc_table_pages(int nid, unsigned int order)
 /* Returns the kernel table of the group, the last page of it. */
 static u64 *alloc_top(int nid)
 {
-	struct page *pages = alloc_table_pages(nid, TOP_ORDER);
+	struct page *pages = ktext_alloc_table(nid, TOP_ORDER);
 	u64 *kernel;
 
 	BUILD_BUG_ON(RESERVED_SWAPPER_OFFSET != PAGE_SIZE);
@@ -231,7 +280,7 @@ int arch_ktext_create_tables(int nid)
 		if (table == top_table()) {
 			table->copy[nid] = alloc_top(nid);
 		} else {
-			page = alloc_table_pages(nid, 0);
+			page = ktext_alloc_table(nid, 0);
 			table->copy[nid] = page ? page_address(page) : NULL;
 		}
 		if (!table->copy[nid]) {
@@ -252,6 +301,10 @@ size_t arch_ktext_table_bytes(int nid)
 		if (table->copy[nid])
 			bytes += (table == top_table() ? TOP_PAGES : 1) *
 				 PAGE_SIZE;
+	}
+	list_for_each_entry(table, &ktext_leaves, list) {
+		if (table->copy[nid])
+			bytes += PAGE_SIZE;
 	}
 
 	return bytes;

@@ -8,8 +8,8 @@
  * copy of them.
  *
  * Invariants:
- *  I1 (always). The original is read through the linear map: the window itself
- *      shows each CPU the copy of its node.
+ *  I1 (always). The original is read through the linear map: at its own
+ *      address each CPU sees the copy of its node.
  *  I2 (always). No leaf crosses the edges of the window: map_kernel() maps the
  *      page directories as a segment of their own.
  *
@@ -42,28 +42,30 @@ void arch_ktext_window(struct ktext_window *window)
 
 void arch_ktext_copy(void *dst, unsigned long addr, size_t size)
 {
-	const void *src = lm_alias((void *)addr);
 	size_t done;
 
 	for (done = 0; done < size; done += PAGE_SIZE) {
-		aarch64_text_copy(dst + done, src + done, PAGE_SIZE);
+		aarch64_text_copy(dst + done,
+				  aarch64_text_alias((void *)addr + done),
+				  PAGE_SIZE);
 		cond_resched();
 	}
 
 	/*
-	 * Partner of the instruction fetches of the node's CPUs. Their window
-	 * is another alias of this memory, which matters to a VIPT cache.
+	 * Partner of the instruction fetches of the node's CPUs. They see
+	 * another alias of this memory, which matters to a VIPT cache.
 	 */
 	sync_icache_aliases((unsigned long)dst, (unsigned long)dst + size);
 }
 
 bool arch_ktext_equal(const void *copy, unsigned long addr, size_t size)
 {
-	const void *original = lm_alias((void *)addr);
 	size_t done;
 
 	for (done = 0; done < size; done += PAGE_SIZE) {
-		if (!aarch64_text_equal(copy + done, original + done, PAGE_SIZE))
+		if (!aarch64_text_equal(copy + done,
+					aarch64_text_alias((void *)addr + done),
+					PAGE_SIZE))
 			return false;
 	}
 
