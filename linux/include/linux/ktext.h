@@ -12,6 +12,7 @@
 #ifndef _LINUX_KTEXT_H
 #define _LINUX_KTEXT_H
 
+#include <linux/numa.h>
 #include <linux/types.h>
 
 struct seq_file;
@@ -90,6 +91,16 @@ bool ktext_copy_phys(int nid, unsigned long addr, phys_addr_t *phys);
  *	may run, and may be written to by the writers of text.
  */
 void ktext_add(const void *addr, size_t size);
+
+/**
+ * ktext_home_node() - where memory should be that ktext_add() will replicate
+ *
+ * The node of the image has no copies: it uses the original of everything.
+ *
+ * Context: Any.
+ * Return: a node, or NUMA_NO_NODE if it does not matter.
+ */
+int ktext_home_node(void);
 
 /**
  * ktext_remove() - take back ktext_add(), before the memory is freed
@@ -235,6 +246,11 @@ static inline void ktext_enable(void) { }
 static inline void ktext_add(const void *addr, size_t size) { }
 
 static inline void ktext_remove(const void *addr) { }
+
+static inline int ktext_home_node(void)
+{
+	return NUMA_NO_NODE;
+}
 
 static inline bool ktext_next_copy(const void *addr, int *nid,
 				   phys_addr_t *phys)

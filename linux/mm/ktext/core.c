@@ -34,6 +34,7 @@ static bool switched_off __initdata;
 static bool wanted __ro_after_init;
 
 enum ktext_state *ktext_states;
+static int home_node = NUMA_NO_NODE;
 
 static int __init parse_switch(char *arg)
 {
@@ -72,6 +73,11 @@ bool ktext_wanted(void)
 	return wanted;
 }
 
+int ktext_home_node(void)
+{
+	return home_node;
+}
+
 static void enable_node(struct ktext_region *image, int nid)
 {
 	int err = ktext_region_copy(image, nid);
@@ -92,7 +98,7 @@ static void enable_node(struct ktext_region *image, int nid)
 		"no room for its own" : "its own would stay writable");
 }
 
-static void report(const struct ktext_region *image, int home)
+static void report(const struct ktext_region *image)
 {
 	unsigned int nr_copies = 0;
 	size_t table_bytes = 0;
@@ -106,7 +112,7 @@ static void report(const struct ktext_region *image, int home)
 	}
 
 	pr_info("node %d has kernel text and rodata, %u other nodes a copy of %lu KiB, and %zu KiB of tables\n",
-		home, nr_copies, (image->end - image->start) / SZ_1K,
+		home_node, nr_copies, (image->end - image->start) / SZ_1K,
 		table_bytes / SZ_1K);
 }
 
@@ -114,7 +120,7 @@ void ktext_enable(void)
 {
 	struct ktext_window window;
 	struct ktext_region *image;
-	int home, nid;
+	int nid;
 
 	if (!wanted)
 		return;
@@ -130,15 +136,15 @@ void ktext_enable(void)
 		return;
 	}
 
-	home = page_to_nid(virt_to_page(lm_alias((void *)window.start)));
-	ktext_states[home] = KTEXT_HOME;
+	home_node = page_to_nid(virt_to_page(lm_alias((void *)window.start)));
+	ktext_states[home_node] = KTEXT_HOME;
 	for_each_node_state(nid, N_MEMORY) {
-		if (nid != home)
+		if (nid != home_node)
 			enable_node(image, nid);
 	}
 
 	image->mapped = true;
 	arch_ktext_start();
-	report(image, home);
+	report(image);
 	ktext_debugfs_init();
 }
