@@ -18,6 +18,10 @@ fail() {
 
 [ -d $trace/events ] || mount -t tracefs none $trace || exit 1
 
+# Whatever ran before, and was stopped.
+echo nop > $trace/current_tracer
+echo > $trace/trace
+
 for round in 1 2 3; do
 	for cpu in $(seq 1 $last); do
 		echo 0 > $cpus/cpu"$cpu"/online || fail "CPU $cpu stays"

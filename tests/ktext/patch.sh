@@ -23,9 +23,9 @@ compare() {
 }
 
 on_cpu() {
-	cpu=$1
+	on=$1
 	shift
-	taskset $((1 << cpu)) "$@"
+	taskset $((1 << on)) "$@"
 }
 
 # Goes through kernel text again and again until it is killed. It leaves time
@@ -51,12 +51,14 @@ trap "kill $pids" EXIT
 
 # ftrace: all functions, from the first CPU and from the last.
 for cpu in 0 $((cpus - 1)); do
+	echo "ftrace on CPU $cpu"
 	on_cpu "$cpu" sh -c "echo function > $trace/current_tracer" ||
 		fail "cannot trace"
 	usleep 100000
+	# Functions stay patched, but cost less.
+	echo 0 > $trace/tracing_on
 	compare "tracing on, CPU $cpu"
 	# What every CPU runs is what has been patched.
-	echo 0 > $trace/tracing_on
 	other=0
 	while [ $other -lt "$cpus" ]; do
 		grep -q '[a-z]' $trace/per_cpu/cpu$other/trace ||
@@ -72,6 +74,7 @@ done
 # kprobes: set on one CPU, hit on all of them.
 cpu=0
 while [ $cpu -lt "$cpus" ]; do
+	echo "kprobe on CPU $cpu"
 	on_cpu "$cpu" sh -c "echo 'p:ktext vfs_read' > $trace/kprobe_events" ||
 		fail "cannot set a kprobe"
 	echo 1 > $trace/events/kprobes/ktext/enable
@@ -94,6 +97,7 @@ done
 
 # Static keys: trace events and sched_schedstats have them.
 for round in 1 2 3; do
+	echo "static keys, round $round"
 	for cpu in $(seq 0 $((cpus - 1))); do
 		on_cpu "$cpu" sh -c "echo 1 > $trace/events/sched/enable"
 		on_cpu $((cpus - 1 - cpu)) \
