@@ -20,6 +20,7 @@ fail() {
 
 # Whatever ran before, and was stopped.
 echo nop > $trace/current_tracer
+echo 0 > $trace/events/enable
 echo > $trace/trace
 
 for round in 1 2 3; do
