@@ -33,6 +33,9 @@
 
 EXPORT int qemu_plugin_version = 1;
 
+#define START_HINT	(0xd503201fu + (0x70u << 5))
+#define STOP_HINT	(0xd503201fu + (0x71u << 5))
+
 #define MAX_NODES	64
 #define UNKNOWN		MAX_NODES
 
@@ -55,7 +58,7 @@ struct vcpu {
 static struct vcpu *vcpus;
 static unsigned int nr_vcpus, nr_nodes;
 static uint64_t nr_regions;
-static volatile bool counting;
+static bool counting;
 static struct {
 	uintptr_t start, end;
 } ram[MAX_NODES];
@@ -121,7 +124,7 @@ static void block_exec(unsigned int vcpu, void *udata)
 {
 	const struct block *block = udata;
 
-	if (counting && vcpu < nr_vcpus)
+	if (__atomic_load_n(&counting, __ATOMIC_RELAXED) && vcpu < nr_vcpus)
 		vcpus[vcpu].count[block->trampoline][block->node] +=
 			block->nr_insns;
 }
@@ -160,9 +163,15 @@ static void marker(unsigned int vcpu, void *udata)
 		return;
 	if (start)
 		memset(vcpus, 0, nr_vcpus * sizeof(*vcpus));
-	counting = start;
+	__atomic_store_n(&counting, start, __ATOMIC_RELAXED);
 	if (!start)
 		report();
+}
+
+static void call_marker(struct qemu_plugin_insn *insn, void *start)
+{
+	qemu_plugin_register_vcpu_insn_exec_cb(insn, marker,
+					       QEMU_PLUGIN_CB_NO_REGS, start);
 }
 
 static uint32_t insn_word(const struct qemu_plugin_insn *insn)
@@ -189,12 +198,10 @@ static void tb_trans(uint64_t id, struct qemu_plugin_tb *tb)
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
 		uint32_t word = insn_word(insn);
 
-		if (word == 0xd503201fu + (0x70u << 5))
-			qemu_plugin_register_vcpu_insn_exec_cb(insn, marker,
-				QEMU_PLUGIN_CB_NO_REGS, (void *)1);
-		else if (word == 0xd503201fu + (0x71u << 5))
-			qemu_plugin_register_vcpu_insn_exec_cb(insn, marker,
-				QEMU_PLUGIN_CB_NO_REGS, NULL);
+		if (word == START_HINT)
+			call_marker(insn, (void *)1);
+		else if (word == STOP_HINT)
+			call_marker(insn, NULL);
 	}
 
 	/* The upper half of the address space is the kernel's. */
@@ -254,7 +261,7 @@ EXPORT int qemu_plugin_install(uint64_t id, const struct qemu_info *info,
 	nr_vcpus = info->system.max_vcpus;
 	if (!path || !ram_name || !nr_nodes || nr_nodes > MAX_NODES ||
 	    nr_vcpus % nr_nodes) {
-		fprintf(stderr, "locality: out=FILE, ram=NAME and nodes=K are needed, K a divisor of the number of CPUs\n");
+		fprintf(stderr, "locality: out=FILE, ram=NAME, nodes=K (divides the CPUs) are needed\n");
 		return -1;
 	}
 	vcpus = calloc(nr_vcpus, sizeof(*vcpus));

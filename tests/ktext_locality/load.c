@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static volatile bool stop;
+static bool stop;
 
 static void *loop(void *data)
 {
@@ -32,7 +32,7 @@ static void *loop(void *data)
 		exit(1);
 	}
 
-	while (!stop) {
+	while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
 		/* Entry and exit, file systems, memory, the scheduler. */
 		fd = open("/proc/self/stat", O_RDONLY);
 		if (fd < 0 || read(fd, text, sizeof(text)) <= 0) {
@@ -76,7 +76,7 @@ int main(int argc, char **argv)
 	sleep(seconds);
 	__asm__ volatile("hint #0x71");
 
-	stop = true;
+	__atomic_store_n(&stop, true, __ATOMIC_RELAXED);
 	for (cpu = 0; cpu < nr_cpus; cpu++)
 		pthread_join(threads[cpu], NULL);
 	printf("loaded %ld CPUs for %d s\n", nr_cpus, seconds);
