@@ -197,6 +197,9 @@ static int find_all_home_tables(void)
 		ktext_reach.start = window.start;
 		ktext_reach.end = window.end;
 	}
+	/* And all that shares a last-level table with any of it. */
+	ktext_reach.start = ALIGN_DOWN(ktext_reach.start, PMD_SIZE);
+	ktext_reach.end = ALIGN(ktext_reach.end, PMD_SIZE);
 	err = populate_reach();
 	if (err)
 		return err;
