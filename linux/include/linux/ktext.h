@@ -216,6 +216,15 @@ size_t arch_ktext_table_bytes(int nid);
 phys_addr_t arch_ktext_root(int nid);
 
 /**
+ * arch_ktext_on_root() - does this CPU use the tables of a node?
+ * @nid: node
+ *
+ * Context: Not preemptible.
+ * Return: true if it does; a node without tables has the home tables.
+ */
+bool arch_ktext_on_root(int nid);
+
+/**
  * arch_ktext_show_tables() - print what a node's tables map in the window
  * @m: where to
  * @nid: a node that has a copy

@@ -198,14 +198,20 @@ void ktext_region_drop(struct ktext_region *region, int nid)
 
 void ktext_region_destroy(struct ktext_region *region)
 {
+	struct page **pages;
 	int nid;
 
 	list_del_rcu(&region->list);
 	/* Partner of the sections with preemption off that find regions. */
 	synchronize_rcu();
 
-	for (nid = 0; nid < nr_node_ids; nid++)
-		ktext_region_drop(region, nid);
+	for (nid = 0; nid < nr_node_ids; nid++) {
+		pages = region->pages[nid];
+		if (!pages)
+			continue;
+		unprotect(region, pages, region->nr_chunks);
+		free_copy(region, pages);
+	}
 	kvfree(region->chunks);
 	kfree(region);
 }

@@ -138,8 +138,11 @@ void ktext_enable(void)
 
 	home_node = page_to_nid(virt_to_page(lm_alias((void *)window.start)));
 	ktext_states[home_node] = KTEXT_HOME;
-	for_each_node_state(nid, N_MEMORY) {
-		if (nid != home_node)
+	for_each_online_node(nid) {
+		if (!node_state(nid, N_MEMORY))
+			pr_info("node %d uses the home copy: it has no memory\n",
+				nid);
+		else if (nid != home_node)
 			enable_node(image, nid);
 	}
 

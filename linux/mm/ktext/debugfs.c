@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * numa_replication/ in debugfs: what each node runs, its page tables, and a
- * comparison of all copies with the original.
+ * comparison of all copies with the original, and of the tables that CPUs use
+ * with those that they should.
  *
  * Invariants:
  *  I1 (always). Reading changes nothing, and a difference that it shows lasts:
@@ -13,11 +14,14 @@
  * See: Documentation/mm/kernel-replication.rst
  */
 
+#include <linux/cpu.h>
 #include <linux/debugfs.h>
 #include <linux/mm.h>
 #include <linux/nodemask.h>
 #include <linux/sched.h>
 #include <linux/seq_file.h>
+#include <linux/smp.h>
+#include <linux/topology.h>
 
 #include "ktext.h"
 
@@ -78,6 +82,32 @@ static unsigned int compare_region(struct seq_file *m, int nid,
 	return nr_different;
 }
 
+static void check_root(void *on_root)
+{
+	*(bool *)on_root = arch_ktext_on_root(numa_node_id());
+}
+
+static unsigned int compare_cpus(struct seq_file *m)
+{
+	unsigned int nr_different = 0;
+	bool on_root;
+	int cpu;
+
+	cpus_read_lock();
+	for_each_online_cpu(cpu) {
+		on_root = false;
+		if (!smp_call_function_single(cpu, check_root, &on_root, 1) &&
+		    on_root)
+			continue;
+		seq_printf(m, "cpu=%d node=%d other tables than its node's\n",
+			   cpu, cpu_to_node(cpu));
+		nr_different++;
+	}
+	cpus_read_unlock();
+
+	return nr_different;
+}
+
 static int compare_show(struct seq_file *m, void *unused)
 {
 	unsigned int nr_copies = 0, nr_different = 0;
@@ -98,6 +128,7 @@ static int compare_show(struct seq_file *m, void *unused)
 			nr_different += arch_ktext_check_tables(m, nid);
 	}
 	mutex_unlock(&ktext_mutex);
+	nr_different += compare_cpus(m);
 	seq_printf(m, "copies=%u different=%u\n", nr_copies, nr_different);
 
 	return 0;

@@ -22,11 +22,13 @@
  * See: Documentation/mm/kernel-replication.rst
  */
 
+#include <linux/bits.h>
 #include <linux/cpu.h>
 #include <linux/stop_machine.h>
 #include <linux/topology.h>
 
 #include <asm/mmu_context.h>
+#include <asm/sysreg.h>
 
 #include "ktext.h"
 
@@ -39,6 +41,14 @@ void notrace ktext_cpu_enter(void)
 
 	if (pgd)
 		__cpu_replace_ttbr1(pgd, false);
+}
+
+bool arch_ktext_on_root(int nid)
+{
+	/* Beside the address are the ASID, CnP and address bits 51 to 48. */
+	const u64 mask = GENMASK_ULL(47, PAGE_SHIFT);
+
+	return (read_sysreg(ttbr1_el1) & mask) == (arch_ktext_root(nid) & mask);
 }
 
 /*
