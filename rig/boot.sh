@@ -8,6 +8,8 @@
 #                  without conflict aborts; max; a76; or any -cpu of QEMU
 #   SMP=2 MEM=1G   CPUs and memory
 #   NODES=1        NUMA nodes; CPUs and memory are shared out evenly
+#   TOPOLOGY=      instead of these three, a word for each node: CPUS/MEMORY, as
+#                  in "0-1/512M -/512M 2/0"; - for a node without CPUs
 #   CMDLINE=       added to the kernel's command line
 #   INITRD=        a cpio.gz appended to ours
 #   CPUS=          CPUs that differ from each other, "0=bbm:3 1-3=bbm:2" (el2.sh)
@@ -38,6 +40,7 @@ CPU=${CPU:-b1}
 SMP=${SMP:-2}
 MEM=${MEM:-1G}
 NODES=${NODES:-1}
+TOPOLOGY=${TOPOLOGY:-}
 TIMEOUT=${TIMEOUT:-600}
 ACCEL=${ACCEL:-tcg}
 CPUS=${CPUS:-}
@@ -80,6 +83,23 @@ mib() {
 	*) echo "$2" ;;
 	esac
 }
+if [ -n "$TOPOLOGY" ]; then
+	SMP=0
+	MEM=0
+	NODES=0
+	for node in $TOPOLOGY; do
+		case $node in
+		*[!0-9GM/-]*|*/*/*|/*) usage_error "TOPOLOGY=$TOPOLOGY (CPUS/MEMORY ...)" ;;
+		*/*) ;;
+		*) usage_error "TOPOLOGY=$TOPOLOGY (CPUS/MEMORY ...)" ;;
+		esac
+		last=${node%/*}
+		last=${last##*-}
+		[ -z "$last" ] || [ "$last" -lt "$SMP" ] || SMP=$((last + 1))
+		MEM=$((MEM + $(mib TOPOLOGY "${node#*/}")))
+		NODES=$((NODES + 1))
+	done
+fi
 mem=$(mib MEM "$MEM")
 for v in "SMP=$SMP" "NODES=$NODES" "TIMEOUT=$TIMEOUT"; do
 	case ${v#*=} in
@@ -130,7 +150,21 @@ backend() {
 	fi
 }
 
-if [ "$NODES" = 1 ]; then
+if [ -n "$TOPOLOGY" ]; then
+	i=0
+	for node in $TOPOLOGY; do
+		cpus=${node%/*}
+		per=$(mib TOPOLOGY "${node#*/}")
+		node=node,nodeid=$i
+		[ "$cpus" = - ] || node=$node,cpus=$cpus
+		if [ "$per" != 0 ]; then
+			set -- "$@" -object "$(backend $i "$per")"
+			node=$node,memdev=ram$i
+		fi
+		set -- "$@" -numa "$node"
+		i=$((i + 1))
+	done
+elif [ "$NODES" = 1 ]; then
 	set -- "$@" -object "$(backend 0 "$mem")" -machine memory-backend=ram0
 else
 	[ $((SMP % NODES + mem % NODES)) = 0 ] ||

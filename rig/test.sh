@@ -23,6 +23,7 @@
 #   SKIPS=		regex of the skips "NAME SKIP reason" that are in order
 #   SMP=2 MEM=1G NODES=1 MAXMEM= DISK= MONITOR= FIRMWARE= QEMU_ARGS=
 #			as in boot.sh; SMP_NAME=
+#   TOPOLOGY=		as in boot.sh; TOPOLOGY_NAME=
 #   DTS=		a devicetree overlay of this directory; DTS_NAME=
 #   MIX=		CPUs that differ from each other (CPUS= in boot.sh); MIX_NAME=
 #   SECONDS_EACH=60	for one guest program
@@ -55,13 +56,13 @@ BBM=${BBM:-}
 # shellcheck disable=SC2034 # some are read by name, in lines_of
 load() {
 	# Nothing of the suite before: these are set for one of its variants each.
-	for v in $(set | sed -nE 's/^((EXPECT|REFUSE|REPORTS|MIX|DTS|SMP)_[A-Za-z0-9_]*)=.*/\1/p'); do
+	for v in $(set | sed -nE 's/^((EXPECT|REFUSE|REPORTS|MIX|DTS|SMP|TOPOLOGY)_[A-Za-z0-9_]*)=.*/\1/p'); do
 		unset "$v"
 	done
 	DESC='' ROWS='' CONFIGS=4k CPUS=b1 VARIANTS='' CMDLINE='' KUNIT='' RUN=''
 	MODULES='' EXPECT='' REFUSE='' REPORTS='' SKIPS='' SMP=2 MEM=1G NODES=1
 	QEMU_ARGS='' SECONDS_EACH=60 TIMEOUT=120 HOST='' LONG='' MIX=''
-	MAXMEM='' DISK='' MONITOR='' FIRMWARE='' DTS=''
+	MAXMEM='' DISK='' MONITOR='' FIRMWARE='' DTS='' TOPOLOGY=''
 	# shellcheck disable=SC1090 # a file of the suite
 	. "$TESTS/$1/suite"
 	# The CPU is the host's there.
@@ -285,9 +286,10 @@ run_boot() {
 		mix=$(last_of MIX "$variant")
 		dts=$(last_of DTS "$variant")
 		smp=$(last_of SMP "$variant")
+		topology=$(last_of TOPOLOGY "$variant")
 		CPU=$3 CPUS=$mix SMP=$smp MEM=$MEM NODES=$NODES CMDLINE=$cmdline \
 			INITRD=$OUT/stage/$1.$2.cpio.gz QEMU_ARGS=$QEMU_ARGS \
-			MAXMEM=$MAXMEM DISK=$DISK MONITOR=$MONITOR \
+			TOPOLOGY=$topology MAXMEM=$MAXMEM DISK=$DISK MONITOR=$MONITOR \
 			FIRMWARE=$FIRMWARE DTS=${dts:+$TESTS/$1/$dts} \
 			TIMEOUT=$TIMEOUT LOG=$dir/console \
 			"$TOP/rig/boot.sh" "$2" 2> "$dir/boot.err" ||

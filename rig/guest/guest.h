@@ -60,4 +60,14 @@ int guest_field(const char *text, const char *name, unsigned long *value);
  */
 int guest_load_bpf(int nr_insns, int first);
 
+/**
+ * guest_compare_copies() - compare all copies of kernel text with the original
+ *
+ * Prints where they differ.
+ *
+ * Return: the number of copies, or -errno: -EIO if any differs, -ENOENT if this
+ *	kernel made none.
+ */
+int guest_compare_copies(void);
+
 #endif /* WL_GUEST_GUEST_H */

@@ -124,3 +124,21 @@ int guest_load_bpf(int nr_insns, int first)
 	fd = syscall(SYS_bpf, BPF_PROG_LOAD, &attr, sizeof(attr));
 	return fd < 0 ? -errno : fd;
 }
+
+int guest_compare_copies(void)
+{
+	int nr_copies = -EIO, nr_different = 0;
+	FILE *file;
+	char line[256];
+
+	file = fopen("/sys/kernel/debug/numa_replication/compare", "r");
+	if (!file)
+		return -errno;
+	/* The last line counts; any other is a difference. */
+	while (fgets(line, sizeof(line), file))
+		if (sscanf(line, "copies=%d different=%d", &nr_copies,
+			   &nr_different) != 2)
+			printf("%s", line);
+	fclose(file);
+	return nr_different ? -EIO : nr_copies;
+}

@@ -261,7 +261,7 @@ EXPORT int qemu_plugin_install(uint64_t id, const struct qemu_info *info,
 	nr_vcpus = info->system.max_vcpus;
 	if (!path || !ram_name || !nr_nodes || nr_nodes > MAX_NODES ||
 	    nr_vcpus % nr_nodes) {
-		fprintf(stderr, "locality: out=FILE, ram=NAME, nodes=K (divides the CPUs) are needed\n");
+		fprintf(stderr, "locality: needs out=, ram=, nodes= (divides the CPUs)\n");
 		return -1;
 	}
 	vcpus = calloc(nr_vcpus, sizeof(*vcpus));
