@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Load every CPU with system calls, between the markers of the locality
- * plugin.
+ * Load every CPU with system calls, and with the text of a module, between the
+ * markers of the locality plugin.
  *
  * Usage: load SECONDS
+ * Needs ktext_large.ko.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -15,11 +16,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "guest.h"
+
+#define RUN_MODULE	"/sys/module/ktext_large/parameters/run"
+/* Of the loops of CPU 0. The module runs on all CPUs each time. */
+#define MODULE_EVERY	200
+
 static bool stop;
 
 static void *loop(void *data)
 {
-	long cpu = (long)data;
+	long loops = 0, cpu = (long)data;
 	cpu_set_t set;
 	char text[4096];
 	char *page;
@@ -49,6 +56,11 @@ static void *loop(void *data)
 		page[0] = 1;
 		munmap(page, 65536);
 		sched_yield();
+		if (!cpu && !(loops++ % MODULE_EVERY) &&
+		    guest_write(RUN_MODULE, "1")) {
+			fprintf(stderr, RUN_MODULE " does not run\n");
+			exit(1);
+		}
 	}
 
 	return NULL;
@@ -65,6 +77,10 @@ int main(int argc, char **argv)
 		return 2;
 	}
 
+	if (guest_load_plain("ktext_large.ko", "")) {
+		fprintf(stderr, "ktext_large.ko cannot be loaded\n");
+		return 1;
+	}
 	for (cpu = 0; cpu < nr_cpus; cpu++) {
 		if (pthread_create(&threads[cpu], NULL, loop, (void *)cpu)) {
 			perror("pthread_create");

@@ -1,0 +1,1 @@
+../kexec/next_kernel.c

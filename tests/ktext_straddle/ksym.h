@@ -1,0 +1,1 @@
+../ktext/ksym.h

@@ -1,0 +1,1 @@
+../ktext/ktext_shared.c

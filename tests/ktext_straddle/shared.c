@@ -1,0 +1,1 @@
+../ktext/shared.c
