@@ -40,6 +40,7 @@ help:
 	@echo '            INITRD= CPUS= DISK= MAXMEM= MONITOR= FIRMWARE= DTS='
 	@echo '            QEMU_ARGS= TIMEOUT= ACCEL=]'
 	@echo '  bench     instruction counts, base against ours'
+	@echo '            bench-peer: the tests of lib/test_vmalloc.c likewise'
 	@echo 'Check'
 	@echo '  test      every suite; SUITES="a b" selects, LIST=1 lists'
 	@echo '  test-all  and the long ones, on more kernels'

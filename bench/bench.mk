@@ -11,3 +11,9 @@ bench: tree
 	$(Q)bench/run.sh $(BENCH_BASE)
 	$(Q)bench/run.sh $(BENCH_OURS)
 	$(Q)bench/report.sh $(BENCH_BASE) $(BENCH_OURS)
+
+.PHONY: bench-peer
+bench-peer: tree
+	$(Q)rig/build.sh $(BENCH_BASE)
+	$(Q)rig/build.sh $(BENCH_OURS)
+	$(Q)bench/peer.sh $(BENCH_BASE) $(BENCH_OURS)

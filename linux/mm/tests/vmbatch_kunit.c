@@ -4,7 +4,7 @@
  * who gets large leaves. None of them provokes a report of the kernel.
  *
  * Run them with
- *	make test SUITES=kunit-vmbatch
+ *	make test SUITES=kunit_vmbatch
  * or, in a kernel tree that has this directory,
  *	./tools/testing/kunit/kunit.py run --arch=arm64 \
  *		--cross_compile=aarch64-linux-gnu- --qemu_args="-m 2G" \
@@ -19,7 +19,9 @@
 #include <linux/module.h>
 #include <linux/prandom.h>
 #include <linux/random.h>
+#include <linux/set_memory.h>
 #include <linux/sizes.h>
+#include <linux/uaccess.h>
 #include <linux/vmalloc.h>
 
 #include <asm/vmap-leaf.h>
@@ -374,6 +376,49 @@ static void vmalloc_plain_stays_pages(struct kunit *test)
 	vfree(addr);
 }
 
+/* Part of a leaf becomes read-only by a split; or nothing of it changes. */
+static void set_memory_in_large_leaf_splits_or_refuses(struct kunit *test)
+{
+	const unsigned int shift = arch_vmap_pte_supported_shift(SZ_4M);
+	unsigned long size = max(SZ_4M, 1UL << shift), addr, off, last;
+	u8 *area, byte = 0x5a;
+	int ret;
+
+	if (!IS_ENABLED(CONFIG_ARCH_HAS_SET_MEMORY))
+		kunit_skip(test, "no set_memory_ro() here");
+	area = vmalloc_huge(size, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, area);
+	addr = (unsigned long)area;
+	last = vmbatch_leaf_size(addr + size - PAGE_SIZE);
+	if (vmbatch_leaf_size(addr) == PAGE_SIZE) {
+		vfree(area);
+		kunit_skip(test, "no large leaves here");
+	}
+	memset(area, byte, size);
+
+	ret = set_memory_ro(addr + PAGE_SIZE, 2);
+	if (vmbatch_can_split()) {
+		KUNIT_EXPECT_EQ(test, ret, 0);
+		KUNIT_EXPECT_EQ(test, vmbatch_leaf_size(addr + PAGE_SIZE),
+				PAGE_SIZE);
+	} else {
+		KUNIT_EXPECT_EQ(test, ret, -EINVAL);
+		KUNIT_EXPECT_GT(test, vmbatch_leaf_size(addr), PAGE_SIZE);
+	}
+	KUNIT_EXPECT_EQ(test, vmbatch_leaf_size(addr + size - PAGE_SIZE), last);
+	for (off = 0; off < size; off += PAGE_SIZE) {
+		bool ro = !ret && off >= PAGE_SIZE && off < 3 * PAGE_SIZE;
+
+		KUNIT_EXPECT_EQ(test, ro ? -EFAULT : 0,
+				copy_to_kernel_nofault(area + off, &byte, 1));
+	}
+	KUNIT_EXPECT_NULL(test, memchr_inv(area, byte, size));
+
+	if (!ret)
+		KUNIT_EXPECT_EQ(test, 0, set_memory_rw(addr + PAGE_SIZE, 2));
+	vfree(area);
+}
+
 /* A leaf of the middle goes, its neighbours stay. */
 static void unmap_whole_leaf_spares_neighbours(struct kunit *test)
 {
@@ -445,6 +490,7 @@ static struct kunit_case vmbatch_cases[] = {
 	KUNIT_CASE_PARAM(ioremap_range_maps_largest_leaves, order_gen_params),
 	KUNIT_CASE(vmalloc_huge_uses_large_leaves),
 	KUNIT_CASE(vmalloc_plain_stays_pages),
+	KUNIT_CASE(set_memory_in_large_leaf_splits_or_refuses),
 	KUNIT_CASE(unmap_whole_leaf_spares_neighbours),
 	KUNIT_CASE(vmap_again_with_other_leaves_maps_right),
 	{}

@@ -6,6 +6,10 @@
 #include <kunit/test.h>
 #include <linux/mm.h>
 
+#ifdef CONFIG_ARM64
+#include <asm/bbml2.h>
+#endif
+
 /**
  * struct vmbatch_mem - an array of pages made of blocks, freed with the test
  * @pages: the array; a test may reorder it
@@ -75,6 +79,21 @@ void vmbatch_mark(struct vmbatch_mem *mem);
  * Return: the size in bytes, 0 if nothing is mapped.
  */
 unsigned long vmbatch_leaf_size(unsigned long addr);
+
+/**
+ * vmbatch_can_split() - can set_memory split a large leaf of an area?
+ *
+ * Context: Any.
+ * Return: true if it must, false if it has to refuse such an area.
+ */
+static inline bool vmbatch_can_split(void)
+{
+#ifdef CONFIG_ARM64
+	return IS_ENABLED(CONFIG_ARM64_KLEAF) && system_supports_bbml2_noabort();
+#else
+	return true;
+#endif
+}
 
 /**
  * vmbatch_expect_mapped() - expect the array at an address, page by page
