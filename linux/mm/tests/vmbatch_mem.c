@@ -133,6 +133,20 @@ unsigned long vmbatch_leaf_size(unsigned long addr)
 	return pte_none(pte) ? 0 : pte_leaf_size(pte);
 }
 
+const void *vmbatch_kind_gen_params(const void *prev, char *desc)
+{
+	unsigned long shift = prev ? (unsigned long)prev : PUD_SHIFT + 1;
+
+	if (shift == PAGE_SHIFT)
+		return NULL;
+
+	shift = arch_vmap_leaf_shift(shift - 1, PAGE_KERNEL);
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "leaf of %lu KiB",
+		 (1UL << shift) >> 10);
+
+	return (const void *)shift;
+}
+
 /* Can page @i be in a leaf of this size, when the array is at @addr? */
 static bool leaf_fits(struct vmbatch_mem *mem, unsigned long addr,
 		      unsigned int i, unsigned int shift)

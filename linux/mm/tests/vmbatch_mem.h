@@ -10,6 +10,9 @@
 #include <asm/bbml2.h>
 #endif
 
+/* An address, aligned to every leaf, where no machine of ours has memory. */
+#define VMBATCH_NO_MEMORY	BIT_ULL(38)
+
 /**
  * struct vmbatch_mem - an array of pages made of blocks, freed with the test
  * @pages: the array; a test may reorder it
@@ -79,6 +82,46 @@ void vmbatch_mark(struct vmbatch_mem *mem);
  * Return: the size in bytes, 0 if nothing is mapped.
  */
 unsigned long vmbatch_leaf_size(unsigned long addr);
+
+/**
+ * vmbatch_kind_gen_params() - one parameter for every size that a leaf can have
+ * @prev: the one before, NULL at first
+ * @desc: filled in
+ *
+ * For KUNIT_CASE_PARAM(); largest first, pages last.
+ *
+ * Context: Any.
+ * Return: what vmbatch_kind_shift() reads, NULL at the end.
+ */
+const void *vmbatch_kind_gen_params(const void *prev, char *desc);
+
+/**
+ * vmbatch_kind_shift() - the parameter of a test
+ * @test: the test, with parameters from vmbatch_kind_gen_params()
+ *
+ * Context: A test.
+ * Return: log2 of the size of the leaf.
+ */
+static inline unsigned int vmbatch_kind_shift(struct kunit *test)
+{
+	return (unsigned long)test->param_value;
+}
+
+/**
+ * vmbatch_is_memory() - may a page be mapped as memory once more?
+ * @pfn: the page
+ *
+ * Context: Any.
+ * Return: false for holes, and for what the linear map leaves out.
+ */
+static inline bool vmbatch_is_memory(unsigned long pfn)
+{
+#ifdef CONFIG_ARM64
+	return pfn_is_map_memory(pfn);
+#else
+	return pfn_valid(pfn);
+#endif
+}
 
 /**
  * vmbatch_can_split() - can set_memory split a large leaf of an area?

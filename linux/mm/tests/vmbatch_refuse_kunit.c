@@ -4,10 +4,10 @@
  * left behind: nothing.
  *
  * The cases whose names say "warns" provoke a warning of the kernel each. The
- * rig expects those and no others (tests/kunit/vmbatch.expect).
+ * rig expects those and no others (tests/kunit_vmbatch_refuse/suite).
  *
  * Run them with
- *	make test SUITES=kunit-vmbatch
+ *	make test SUITES=kunit_vmbatch_refuse
  */
 
 #include <kunit/static_stub.h>
@@ -104,13 +104,23 @@ static void expect_all_or_nothing(struct kunit *test, struct area *area,
 
 static const struct level {
 	const char *name;
-	unsigned int shift;
+	unsigned int height;
 } levels[] = {
-	{ "pte", PAGE_SHIFT },
-	{ "pmd", PMD_SHIFT },
-	{ "pud", PUD_SHIFT },
-	{ "p4d", P4D_SHIFT },
+	{ "pte", 0 },
+	{ "pmd", 1 },
+	{ "pud", 2 },
+	{ "p4d", 3 },
 };
+
+static unsigned int level_shift(const struct level *level)
+{
+	/* No constants where the number of levels is known at boot only. */
+	const unsigned int shifts[] = {
+		PAGE_SHIFT, PMD_SHIFT, PUD_SHIFT, P4D_SHIFT,
+	};
+
+	return shifts[level->height];
+}
 
 static void level_desc(const struct level *level, char *desc)
 {
@@ -125,7 +135,7 @@ static void map_table_fails_maps_nothing(struct kunit *test)
 	/* Three PTE tables with 4K pages, one otherwise. */
 	struct area area = area_of(test, 8, 6);
 
-	table_shift = level->shift;
+	table_shift = level_shift(level);
 	kunit_activate_static_stub(test, vmap_no_table, no_table);
 	expect_all_or_nothing(test, &area, PAGE_SHIFT);
 }
@@ -153,6 +163,42 @@ static void vmap_no_table_returns_null(struct kunit *test)
 	}
 }
 
+/* A block is mapped already when the table for what follows it is missing. */
+static void map_table_fails_behind_block_maps_nothing(struct kunit *test)
+{
+	unsigned int order = PMD_SHIFT - PAGE_SHIFT;
+	struct area area;
+
+	if (order > MAX_PAGE_ORDER || arch_vmap_pages_max_shift() < PMD_SHIFT)
+		kunit_skip(test, "no blocks here");
+	area = area_of(test, order, 2);
+	area.mem->nr_pages--;
+	area.end -= PAGE_SIZE;
+
+	table_shift = PAGE_SHIFT;
+	kunit_activate_static_stub(test, vmap_no_table, no_table);
+	expect_all_or_nothing(test, &area, arch_vmap_pages_max_shift());
+}
+
+/* Its pages go back, over and over. */
+static void vmalloc_no_table_returns_null(struct kunit *test)
+{
+	const gfp_t gfp = GFP_KERNEL | __GFP_NOWARN;
+	unsigned long before = vmalloc_nr_pages();
+	unsigned int i;
+
+	table_shift = PAGE_SHIFT;
+	tables_left = 0;
+	kunit_activate_static_stub(test, vmap_no_table, no_table);
+	for (i = 0; i < 16; i++) {
+		KUNIT_EXPECT_NULL(test, __vmalloc(SZ_1M, gfp));
+		KUNIT_EXPECT_NULL(test, vmalloc_huge(SZ_1M, gfp));
+	}
+	kunit_deactivate_static_stub(test, vmap_no_table);
+	/* Others take some, or give some back; 32 MiB would have gone. */
+	KUNIT_EXPECT_LT(test, vmalloc_nr_pages(), before + PFN_DOWN(SZ_16M));
+}
+
 static void map_bad_range_is_refused(struct kunit *test)
 {
 	struct area area = area_of(test, 0, 4);
@@ -169,13 +215,66 @@ static void map_bad_range_is_refused(struct kunit *test)
 	};
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(bad); i++)
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
 		KUNIT_EXPECT_EQ(test, -EINVAL,
 				vmap_pages_range_noflush(area.start + bad[i].start,
 							 area.start + bad[i].end,
 							 PAGE_KERNEL, pages,
 							 PAGE_SHIFT));
+		KUNIT_EXPECT_EQ(test, -EINVAL,
+				vmap_page_range(area.start + bad[i].start,
+						area.start + bad[i].end,
+						page_to_phys(pages[0]),
+						PAGE_KERNEL));
+	}
 	vmbatch_expect_unmapped(test, area.start, area.end);
+}
+
+static void area_bad_size_returns_null(struct kunit *test)
+{
+	const unsigned long sizes[] = {
+		0, SIZE_MAX, -PAGE_SIZE, -2 * PAGE_SIZE,
+		VMALLOC_END - VMALLOC_START + PAGE_SIZE,
+	};
+	const gfp_t gfp = GFP_KERNEL | __GFP_NOWARN;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
+		KUNIT_EXPECT_NULL(test, get_vm_area(sizes[i], VM_MAP));
+		KUNIT_EXPECT_NULL(test, get_vm_area(sizes[i], VM_IOREMAP));
+		if (!sizes[i])
+			continue;
+		KUNIT_EXPECT_NULL(test, __vmalloc(sizes[i], gfp));
+		KUNIT_EXPECT_NULL(test, vmalloc_huge(sizes[i], gfp));
+	}
+}
+
+static void sparse_bad_range_is_refused(struct kunit *test)
+{
+	struct vmbatch_mem *mem = vmbatch_mem_alloc(test, 4);
+	unsigned long start, end;
+	struct vm_struct *area;
+
+	KUNIT_ASSERT_TRUE(test, vmbatch_mem_add(mem, 2));
+	area = get_vm_area(3 * PAGE_SIZE, VM_SPARSE);
+	KUNIT_ASSERT_NOT_NULL(test, area);
+	start = (unsigned long)area->addr;
+	end = start + 3 * PAGE_SIZE;
+
+	KUNIT_EXPECT_EQ(test, -ERANGE,
+			vm_area_map_pages(area, start, end + PAGE_SIZE,
+					  mem->pages));
+	KUNIT_EXPECT_EQ(test, -ERANGE,
+			vm_area_map_pages(area, start - PAGE_SIZE, end,
+					  mem->pages));
+	KUNIT_EXPECT_EQ(test, -E2BIG,
+			vm_area_map_pages(area, end, start, mem->pages));
+	KUNIT_EXPECT_EQ(test, -EINVAL,
+			vm_area_map_pages(area, start, start, mem->pages));
+	KUNIT_EXPECT_EQ(test, -EINVAL,
+			vm_area_map_pages(area, start, start + 1, mem->pages));
+	vmbatch_expect_unmapped(test, start - PAGE_SIZE, end + PAGE_SIZE);
+	free_vm_area(area);
 }
 
 static void vmap_bad_count_returns_null(struct kunit *test)
@@ -224,6 +323,49 @@ static void area_in_short_space_is_less_aligned(struct kunit *test)
 						     start + SZ_2M + PAGE_SIZE,
 						     __builtin_return_address(0)));
 	free_vm_area(area);
+}
+
+/* All of vmalloc space, but for holes that are too small. */
+static void exhausted_space_returns_null(struct kunit *test)
+{
+	const unsigned int max_held = 4096;
+	struct vmbatch_mem *mem = vmbatch_mem_alloc(test, SZ_4M >> PAGE_SHIFT);
+	struct vm_struct **held, *vm;
+	unsigned int nr_held = 0;
+	unsigned long size;
+	void *addr;
+
+	/* Each page of an area has a shadow, mapped or not. */
+	if (IS_ENABLED(CONFIG_KASAN_VMALLOC))
+		kunit_skip(test, "KASAN has no memory for all of the shadow");
+	while (mem->nr_pages < mem->max_pages)
+		KUNIT_ASSERT_TRUE(test, vmbatch_mem_add(mem, 0));
+	vmbatch_mark(mem);
+	held = kunit_kcalloc(test, max_held, sizeof(*held), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, held);
+
+	for (size = 1UL << (BITS_PER_LONG - 2); size >= SZ_2M; size /= 2)
+		while (nr_held < max_held && (vm = get_vm_area(size, VM_MAP)))
+			held[nr_held++] = vm;
+	KUNIT_EXPECT_GT(test, nr_held, 0);
+	KUNIT_EXPECT_LT(test, nr_held, max_held);
+
+	KUNIT_EXPECT_NULL(test, vmap(mem->pages, mem->nr_pages, VM_MAP,
+				     PAGE_KERNEL));
+	KUNIT_EXPECT_NULL(test, vm_map_ram(mem->pages, mem->nr_pages,
+					   NUMA_NO_NODE));
+	KUNIT_EXPECT_NULL(test, __vmalloc(SZ_4M, GFP_KERNEL | __GFP_NOWARN));
+	KUNIT_EXPECT_NULL(test, vmalloc_huge(SZ_4M, GFP_KERNEL | __GFP_NOWARN));
+	if (IS_ENABLED(CONFIG_GENERIC_IOREMAP))
+		KUNIT_EXPECT_NULL(test, (__force void *)ioremap(SZ_256M, SZ_4M));
+
+	while (nr_held)
+		free_vm_area(held[--nr_held]);
+	addr = vmap(mem->pages, mem->nr_pages, VM_MAP, PAGE_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, addr);
+	vmbatch_expect_mapped(test, mem, (unsigned long)addr,
+			      arch_vmap_pages_max_shift());
+	vunmap(addr);
 }
 
 /* Each of the cases below makes the kernel warn, as its name says. */
@@ -275,55 +417,53 @@ static void map_twice_warns_keeps_the_first(struct kunit *test)
 	vmbatch_expect_unmapped(test, middle + PAGE_SIZE, area.end);
 }
 
-static void unmap_part_of_leaf_warns_keeps_it(struct kunit *test)
+static void map_phys_over_page_warns_keeps_it(struct kunit *test)
 {
-	unsigned int shift = arch_vmap_pte_supported_shift(~0UL);
-	unsigned int order = shift - PAGE_SHIFT;
-	struct area area;
+	struct area area = area_of(test, 8, 1);
+	unsigned long middle = area.start + 100 * PAGE_SIZE;
 
-	if (shift == PAGE_SHIFT)
-		kunit_skip(test, "no leaf between page and block");
-	area = area_of(test, order, 2);
-	KUNIT_ASSERT_EQ(test, 0, area_map(&area, shift));
-	vmbatch_expect_mapped(test, area.mem, area.start, shift);
-
-	/* The second half of one leaf, the first half of the next. */
-	vunmap_range(area.start + (1UL << (shift - 1)),
-		     area.end - (1UL << (shift - 1)));
-	vmbatch_expect_mapped(test, area.mem, area.start, shift);
-	vunmap_range(area.start, area.end);
-	vmbatch_expect_unmapped(test, area.start, area.end);
+	KUNIT_ASSERT_EQ(test, 0,
+			vmap_pages_range_noflush(middle, middle + PAGE_SIZE,
+						 PAGE_KERNEL,
+						 area.mem->pages + 100,
+						 PAGE_SHIFT));
+	KUNIT_EXPECT_EQ(test, -EBUSY,
+			vmap_page_range(area.start, area.end,
+					page_to_phys(area.mem->pages[0]),
+					PAGE_KERNEL));
+	vmbatch_expect_unmapped(test, area.start, middle);
+	KUNIT_EXPECT_PTR_EQ(test, area.mem->pages[100],
+			    vmalloc_to_page((void *)middle));
+	vmbatch_expect_unmapped(test, middle + PAGE_SIZE, area.end);
 }
 
-static void unmap_part_of_block_warns_keeps_it(struct kunit *test)
+static void zero_size_warns_returns_null(struct kunit *test)
 {
-	unsigned int order = PMD_SHIFT - PAGE_SHIFT;
-	struct area area;
+	struct vmbatch_mem *mem = vmbatch_mem_alloc(test, 1);
 
-	if (order > MAX_PAGE_ORDER || arch_vmap_pages_max_shift() < PMD_SHIFT)
-		kunit_skip(test, "no blocks here");
-	area = area_of(test, order, 2);
-	KUNIT_ASSERT_EQ(test, 0, area_map(&area, PMD_SHIFT));
-	vunmap_range(area.start + PAGE_SIZE, area.start + PMD_SIZE);
-	vunmap_range(area.end - PMD_SIZE, area.end - PAGE_SIZE);
-	vmbatch_expect_mapped(test, area.mem, area.start, PMD_SHIFT);
-	vunmap_range(area.start, area.end);
-	vmbatch_expect_unmapped(test, area.start, area.end);
+	KUNIT_ASSERT_TRUE(test, vmbatch_mem_add(mem, 0));
+	KUNIT_EXPECT_NULL(test, vmalloc(0));
+	KUNIT_EXPECT_NULL(test, vm_map_ram(mem->pages, 0, NUMA_NO_NODE));
 }
 
 static struct kunit_case vmbatch_refuse_cases[] = {
 	KUNIT_CASE_PARAM(map_table_fails_maps_nothing, level_gen_params),
 	KUNIT_CASE(vmap_no_table_returns_null),
+	KUNIT_CASE(map_table_fails_behind_block_maps_nothing),
+	KUNIT_CASE(vmalloc_no_table_returns_null),
 	KUNIT_CASE(map_bad_range_is_refused),
+	KUNIT_CASE(area_bad_size_returns_null),
+	KUNIT_CASE(sparse_bad_range_is_refused),
 	KUNIT_CASE(vmap_bad_count_returns_null),
 	KUNIT_CASE(ioremap_bad_size_returns_null),
 	KUNIT_CASE(area_in_short_space_is_less_aligned),
+	KUNIT_CASE(exhausted_space_returns_null),
 	KUNIT_CASE(map_null_entry_warns_maps_nothing),
 	KUNIT_CASE(vmap_null_entry_warns_returns_null),
 	KUNIT_CASE(map_without_memmap_warns_maps_nothing),
 	KUNIT_CASE(map_twice_warns_keeps_the_first),
-	KUNIT_CASE(unmap_part_of_leaf_warns_keeps_it),
-	KUNIT_CASE(unmap_part_of_block_warns_keeps_it),
+	KUNIT_CASE(map_phys_over_page_warns_keeps_it),
+	KUNIT_CASE(zero_size_warns_returns_null),
 	{}
 };
 
