@@ -25,7 +25,7 @@
 #define MAP_TYPE_ARENA	33
 #define ADDR_SPACE_CAST	1
 /* Half of what the kernel leaves free around the arena, for offsets. */
-#define ARENA_GUARD	(1UL << 15)
+#define ARENA_GUARD	0x8000UL
 #define UNTOUCHED	100
 
 static int bpf(int command, union bpf_attr *attr)

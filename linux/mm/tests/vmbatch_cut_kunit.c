@@ -33,6 +33,8 @@ static unsigned long map_leaves(struct kunit *test)
 	unsigned long size = 1UL << vmbatch_kind_shift(test), addr;
 	struct vm_struct *area;
 
+	if (!IS_ENABLED(CONFIG_SPARSEMEM_VMEMMAP))
+		kunit_skip(test, "only memory has a struct page here");
 	if (IS_ENABLED(CONFIG_KASAN_VMALLOC) && size >= SZ_1G)
 		kunit_skip(test, "the shadow of this leaf is too large");
 	area = get_vm_area((NR_LEAVES + 1) * size, VM_IOREMAP);

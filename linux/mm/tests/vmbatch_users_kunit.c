@@ -371,12 +371,14 @@ static void promotion_beside_ptdump_maps_right(struct kunit *test)
 	dumper = kthread_run(keep_dumping, &nr_dumps, "vmbatch_dumper");
 	KUNIT_ASSERT_FALSE(test, IS_ERR(dumper));
 
-	for (i = 0; i < 200 || ((atomic_read(&nr_dumps) < 5 || !nr_blocks) &&
-				    i < 100000); i++) {
+	for (i = 0; i < 100000; i++) {
 		unsigned int shift = i & 1 ? PMD_SHIFT : PAGE_SHIFT;
-		int ret = vmap_pages_range_noflush(addr, end, PAGE_KERNEL,
-						   mem->pages, shift);
+		int ret;
 
+		if (i >= 200 && nr_blocks && atomic_read(&nr_dumps) >= 5)
+			break;
+		ret = vmap_pages_range_noflush(addr, end, PAGE_KERNEL,
+					       mem->pages, shift);
 		KUNIT_EXPECT_EQ(test, 0, ret);
 		if (ret)
 			break;
