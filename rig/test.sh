@@ -237,6 +237,9 @@ report() {
 		# What KUnit says of an expectation stands before its verdict.
 		grep -A 4 -E 'EXPECTATION FAILED|ASSERTION FAILED' "$OUT/$1/console" \
 			2>/dev/null | head -n 25 | sed 's/^/    # /'
+		# And what a script says of itself.
+		grep '^Bail out!' "$OUT/$1/console" 2>/dev/null | sed 's/^/    # /'
+		tail -n 5 "$OUT/$1/console.err" 2>/dev/null | sed 's/^/    # /'
 		echo "not ok $number $1"
 		echo "# see $OUT/$1/"
 		sed -n "s/^fail \([^#]*\)/# failed: $1: \1/p" "$2" >> "$OUT/failed"
@@ -338,14 +341,33 @@ number=0
 echo "KTAP version 1"
 echo "1..$(grep -c . "$OUT/boots")"
 
-# One kernel after the other, and at once all that runs on it.
-configs=$(cut -d' ' -f2 "$OUT/boots" | awk '!seen[$0]++')
+# One kernel after the other, and at once all that runs on it. The next kernels
+# are built meanwhile, from the time that boots leave: few keep all CPUs busy.
+# Kernels that are soon built come first, for there is nothing to boot before.
+configs=$(cut -d' ' -f2 "$OUT/boots" |
+	awk '!seen[$0]++ { print /^-$/ ? 0 : /^tiny/ ? 1 : 2, $0 }' |
+	sort -s -n -k1,1 | cut -d' ' -f2)
+mkdir "$OUT/built"
+(
+	for config in $configs; do
+		rc=0
+		[ "$config" = - ] ||
+			nice -n 19 "$TOP/rig/build.sh" "$config" < /dev/null || rc=$?
+		echo "$rc" > "$OUT/built/$config.new"
+		mv "$OUT/built/$config.new" "$OUT/built/$config"
+	done
+) &
+builder=$!
+trap 'kill "$builder" 2>/dev/null || :' EXIT
 for config in $configs; do
 	grep -E "^[^ ]+ $config " "$OUT/boots" > "$OUT/boots.now"
+	while [ ! -f "$OUT/built/$config" ]; do
+		kill -0 "$builder" 2>/dev/null || [ -f "$OUT/built/$config" ] ||
+			die "$config: its build came to no end"
+		sleep 0.5
+	done
 	built=1
-	if [ "$config" != - ]; then
-		"$TOP/rig/build.sh" "$config" || built=
-	fi
+	[ "$(cat "$OUT/built/$config")" = 0 ] || built=
 	while read -r s c cpu v <&3; do
 		if [ -n "$built" ]; then
 			run_boot "$s" "$c" "$cpu" "$v"
