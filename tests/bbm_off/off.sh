@@ -42,7 +42,8 @@ make_tree() {
 	sed -n 's,^+++ b/,,p' "$TOP/patches/$patch" | while read -r f; do
 		edit "$f"
 	done
-	patch -d "$src" -R -p1 -s -f < "$TOP/patches/$patch" || return 1
+	# Later patches have written beside its lines.
+	patch -d "$src" -R -p1 -F3 -s -f < "$TOP/patches/$patch" || return 1
 	series_claims | awk -v p="$patch" '$1 == p { print $2 }' |
 		(cd "$src" && xargs rm)
 }
