@@ -24,7 +24,7 @@
 /* Younger than some C libraries. */
 #define MAP_TYPE_ARENA	33
 #define ADDR_SPACE_CAST	1
-/* Half of what the kernel leaves free around the arena, for offsets. */
+/* What the kernel leaves free on each side for offsets, at least a page. */
 #define ARENA_GUARD	0x8000UL
 #define UNTOUCHED	100
 
@@ -86,6 +86,7 @@ static int load_program(int arena)
 /* Where the kernel has the word at address 0 of the arena; 0 if nowhere. */
 static uint64_t kernel_base(void)
 {
+	const uint64_t page = sysconf(_SC_PAGESIZE);
 	unsigned long long start = 0;
 	char line[256];
 	FILE *file;
@@ -100,7 +101,9 @@ static uint64_t kernel_base(void)
 		    sscanf(line, "0x%llx-", &start) == 1)
 			break;
 	fclose(file);
-	return start ? start + ARENA_GUARD : 0;
+	if (!start)
+		return 0;
+	return start + (ARENA_GUARD < page ? page : ARENA_GUARD);
 }
 
 /* Of the pages that begin at @addr, are those that are due mapped, as pages? */
