@@ -70,7 +70,7 @@ load() {
 	[ -z "$BBM" ] || under_checker
 }
 
-# Variants of the same name with -bbm behind the page size, 4k-bbm-debug.
+# Variants of the same name with -bbm behind the page size or "tiny": 4k-bbm-debug.
 under_checker() {
 	CMDLINE="$CMDLINE bbm_check=panic"
 	# Nothing is booted there.
