@@ -103,7 +103,7 @@ static uint64_t kernel_base(void)
 	fclose(file);
 	if (!start)
 		return 0;
-	return start + (ARENA_GUARD < page ? page : ARENA_GUARD);
+	return start + (page > ARENA_GUARD ? page : ARENA_GUARD);
 }
 
 /* Of the pages that begin at @addr, are those that are due mapped, as pages? */
