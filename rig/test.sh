@@ -15,6 +15,8 @@
 #			FILE.c is compiled, anything else is run as it is
 #   MODULES=		kernel modules of this directory, FILE.c; they become
 #			/suite/FILE.ko
+#   PREPARE=		a script of this directory, run here with the directory that
+#			becomes /suite, to put more files there
 #   EXPECT=		lines: extended regular expressions that the console must
 #			show; EXPECT_NAME= for one variant only (- becomes _)
 #   REFUSE=		and those it must not show; REFUSE_NAME=
@@ -62,7 +64,7 @@ load() {
 	DESC='' ROWS='' CONFIGS=4k CPUS=b1 VARIANTS='' CMDLINE='' KUNIT='' RUN=''
 	MODULES='' EXPECT='' REFUSE='' REPORTS='' SKIPS='' SMP=2 MEM=1G NODES=1
 	QEMU_ARGS='' SECONDS_EACH=60 TIMEOUT=120 HOST='' LONG='' MIX=''
-	MAXMEM='' DISK='' MONITOR='' FIRMWARE='' DTS='' TOPOLOGY=''
+	MAXMEM='' DISK='' MONITOR='' FIRMWARE='' DTS='' TOPOLOGY='' PREPARE=''
 	# shellcheck disable=SC1090 # a file of the suite
 	. "$TESTS/$1/suite"
 	# The CPU is the host's there.
@@ -193,6 +195,7 @@ stage_suite() {
 			tr -c 'A-Za-z0-9\n' _)
 		echo "$name $SECONDS_EACH ./$program $arguments" >> "$stage/run"
 	done || return 1
+	[ -z "$PREPARE" ] || "$tests/$PREPARE" "$stage" || return 1
 	"$TOP/rig/initramfs.sh" "$stage.cpio.gz" "$stage"
 }
 

@@ -79,6 +79,22 @@ EXPECT="
 ^this line is not there
 "
 END
+suite prepares 'cat prepared' <<'END'
+PREPARE=prepare.sh
+END
+cat > "$t/prepares/prepare.sh" <<'END'
+#!/bin/sh
+echo here it is > "$1/prepared"
+END
+suite prepares_nothing 'true' <<'END'
+PREPARE=prepare.sh
+END
+cat > "$t/prepares_nothing/prepare.sh" <<'END'
+#!/bin/sh
+echo cannot prepare that >&2
+exit 1
+END
+chmod +x "$t"/*/prepare.sh
 
 runner() {
 	TESTS=$t TEST_OUT=$tmp/out "$top/rig/test.sh"
@@ -112,6 +128,9 @@ said nested_result_fails '^    not ok [0-9]+ do\.b$'
 said nested_result_passes '^    ok [0-9]+ do\.a$'
 said expected_text_missing_fails "^    not ok [0-9]+ prints '.this line is not there'"
 said expected_text_there_passes "^    ok [0-9]+ prints '.Run /init as init process'"
+said prepared_file_is_there "^ok [0-9]+ prepares\."
+said prepare_failure_is_named '^    # cannot prepare that'
+said prepare_failure_fails "^not ok [0-9]+ prepares_nothing\."
 passed=$(grep -cE '^    ok [0-9]+' "$tmp/all" || :)
 skipped=$(grep -cE '^    ok [0-9]+ .* # SKIP' "$tmp/all" || :)
 failed=$(grep -cE '^    not ok [0-9]+' "$tmp/all" || :)
