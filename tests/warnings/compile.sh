@@ -70,10 +70,11 @@ kernel_make() {
 }
 
 # Both leave everything that is generated, which compiling single files needs.
+# All options of ours are on: a file whose option is off would not make sense.
 from_variant() {
 	src=$1 out=$2
 	shift 2
-	cp "$BUILD/$CONFIG/.config" "$out/.config"
+	cat "$BUILD/$CONFIG/.config" config/wideleaf*.config > "$out/.config"
 	kernel_make "$src" "$out" "$@" olddefconfig prepare modules_prepare
 }
 allmodconfig() {
