@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Build the series for x86-64 and boot it with test_vmalloc and the suites vmbatch;
-# build its generic objects for riscv64.
+# Build the series for x86-64 and boot it with test_vmalloc and the suites vmbatch,
+# with a virtual memmap and without; build its generic objects for riscv64.
 #
 # Usage: tests/other_arches/build_and_boot.sh	from the top directory; KTAP
 # Skips what has no compiler here, and the boot without the packages
@@ -37,12 +37,14 @@ kernel() {
 		LOCALVERSION='' -j"$J" "$@"
 }
 
-# configure ARCH PREFIX DIRECTORY - and see that nothing asked for is lost
+# configure ARCH PREFIX DIRECTORY [OPTION] - and see that nothing asked for is lost
 configure() {
 	mkdir -p "$3"
-	kernel "$1" "$2" "$3" KCONFIG_ALLCONFIG="$here/generic.config" \
+	cp "$here/generic.config" "$tmp/config"
+	echo "${4-}" >> "$tmp/config"
+	kernel "$1" "$2" "$3" KCONFIG_ALLCONFIG="$tmp/config" \
 		allnoconfig > "$tmp/log" 2>&1 || return
-	grep '^CONFIG' "$here/generic.config" > "$tmp/asked"
+	grep '^CONFIG' "$tmp/config" > "$tmp/asked"
 	grep -vxFf "$3/.config" "$tmp/asked" > "$tmp/lost" || :
 	sed 's/^/# lost: /' "$tmp/lost"
 	[ ! -s "$tmp/lost" ]
@@ -94,10 +96,11 @@ pack() {
 	"$BUILD/initramfs/gen_init_cpio" -t 0 "$tmp/list" | gzip -n -1 > "$tmp/initrd"
 }
 
+# boot NAME BZIMAGE REPORTS
 # The machine has no firmware that could switch it off: the verdict ends it.
 boot() {
 	qemu-system-x86_64 -machine q35 -cpu max -smp 4 -m 2G -nic none -display none \
-		-no-reboot -serial stdio -monitor none -kernel "$1" -initrd "$tmp/initrd" \
+		-no-reboot -serial stdio -monitor none -kernel "$2" -initrd "$tmp/initrd" \
 		-append "console=ttyS0 panic=-1 loglevel=7 printk.devkmsg=on
 			kunit.enable=1 kunit.filter_glob=vmbatch*" \
 		> "$tmp/console" 2> "$tmp/console.err" < /dev/null &
@@ -111,43 +114,42 @@ boot() {
 	kill $qemu 2>/dev/null || :
 	wait $qemu 2>/dev/null || :
 	qemu=
-	tr -d '\r' < "$tmp/console" > "$BUILD/x86_64/console"
-	# What vmbatch_refuse warns of on purpose; no leaf is cut where there are none.
-	cat > "$tmp/reports" <<-END
-	7 WARNING: .* at mm/vmalloc.c:
-	END
+	tr -d '\r' < "$tmp/console" > "$BUILD/$1/console"
+	# What vmbatch_refuse and vmbatch_cut provoke.
+	echo "$3 WARNING: .* at mm/vmalloc.c:" > "$tmp/reports"
 	: > "$tmp/none"
 	awk -f "$top/rig/judge.awk" -v deny="$top/rig/splat.deny" \
 		-v allow="$top/rig/splat.allow" -v expect="$tmp/none" \
 		-v refuse="$tmp/none" -v reports="$tmp/reports" -v skips='SKIP .*' \
-		-v kunit=1 -v ended='' "$BUILD/x86_64/console" > "$tmp/result" || :
+		-v kunit=1 -v ended='' "$BUILD/$1/console" > "$tmp/result" || :
 	while read -r verdict name; do
 		case $verdict in
-		pass) ktap_result 0 "x86_64.$name" ;;
-		fail) ktap_result 1 "x86_64.$name" ;;
-		skip) skip "x86_64.${name%% # *}" "${name#* # }" ;;
+		pass) ktap_result 0 "$1.$name" ;;
+		fail) ktap_result 1 "$1.$name" ;;
+		skip) skip "$1.${name%% # *}" "${name#* # }" ;;
 		*) echo "$verdict $name" ;;
 		esac
 	done < "$tmp/result"
 }
 
-x86_64() {
-	out=$BUILD/x86_64
+# x86 NAME REPORTS [OPTION]
+x86() {
+	out=$BUILD/$1
 	prefix=$(prefix_of x86_64)
 	command -v "${prefix}gcc" > /dev/null || {
-		skip x86_64 "no compiler for x86_64 here"
+		skip "$1" "no compiler for x86_64 here"
 		return
 	}
-	step x86_64.configures configure x86_64 "$prefix" "$out" || return 0
-	step x86_64.builds no_warning kernel x86_64 "$prefix" "$out" bzImage modules ||
+	step "$1.configures" configure x86_64 "$prefix" "$out" "${3-}" || return 0
+	step "$1.builds" no_warning kernel x86_64 "$prefix" "$out" bzImage modules ||
 		return 0
 	if ! command -v qemu-system-x86_64 > /dev/null ||
 	   ! command -v busybox > /dev/null; then
-		skip x86_64.boots "no qemu-system-x86_64 or no busybox here"
+		skip "$1.boots" "no qemu-system-x86_64 or no busybox here"
 		return
 	fi
-	step x86_64.packs pack "$out" || return 0
-	boot "$out/arch/x86/boot/bzImage"
+	step "$1.packs" pack "$out" || return 0
+	boot "$1" "$out/arch/x86/boot/bzImage" "$2"
 }
 
 riscv64() {
@@ -169,6 +171,8 @@ riscv64() {
 	step riscv64.builds no_warning kernel riscv "$prefix" "$out" $objects
 }
 
-x86_64
+x86 x86_64 10 CONFIG_SPARSEMEM_VMEMMAP=y
+# Neighbours in the memmap need not be neighbours in memory there.
+x86 x86_64_sparse 10
 riscv64 || :
 ktap_end

@@ -111,6 +111,16 @@ int ktext_home_node(void);
 void ktext_remove(const void *addr);
 
 /**
+ * arch_ktext_possible() - may all of the window be read?
+ *
+ * Not if a hypervisor keeps part of it to itself, as protected KVM does.
+ *
+ * Context: ktext_enable().
+ * Return: false if nothing can be replicated.
+ */
+bool arch_ktext_possible(void);
+
+/**
  * arch_ktext_window() - what is to be replicated
  * @window: filled in
  *

@@ -167,8 +167,11 @@ int ktext_region_copy(struct ktext_region *region, int nid)
 	if (!pages)
 		return -ENOMEM;
 
-	/* I2, from the first page on; see TLB and barriers. */
-	WRITE_ONCE(region->pages[nid], pages);
+	/*
+	 * I2, from the first page on; see TLB and barriers. Partner: the address
+	 * dependency of a writer that is past READ_ONCE() in ktext_next_copy().
+	 */
+	smp_store_release(&region->pages[nid], pages);
 
 	for (i = 0; i < region->nr_chunks; i++) {
 		chunk = &region->chunks[i];

@@ -124,6 +124,10 @@ void ktext_enable(void)
 
 	if (!wanted)
 		return;
+	if (!arch_ktext_possible()) {
+		pr_info("all nodes use the home copy: a hypervisor keeps part of it to itself\n");
+		return;
+	}
 
 	arch_ktext_window(&window);
 	ktext_states = kcalloc(nr_node_ids, sizeof(*ktext_states), GFP_KERNEL);

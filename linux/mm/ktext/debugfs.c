@@ -71,12 +71,12 @@ static unsigned int compare_region(struct seq_file *m, int nid,
 	phys_addr_t phys;
 
 	for (addr = region->start; addr < region->end; addr += PAGE_SIZE) {
+		cond_resched();
 		if (!ktext_copy_phys(nid, addr, &phys) ||
 		    arch_ktext_equal(phys_to_virt(phys), addr, PAGE_SIZE))
 			continue;
 		seq_printf(m, "node=%d different=%#lx\n", nid, addr);
 		nr_different++;
-		cond_resched();
 	}
 
 	return nr_different;

@@ -379,6 +379,10 @@ void bbmchk_flush_end(u64 ticket, enum bbmchk_flush what, unsigned long start,
 		return;
 	}
 
+	/* A TLBI has no room for the tag of an address. */
+	start = __tag_reset(start);
+	end = __tag_reset(end);
+
 	switch (what) {
 	case BBMCHK_FLUSH_ALL:
 		start = 0;

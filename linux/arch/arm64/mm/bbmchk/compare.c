@@ -64,6 +64,13 @@ static bool same_tables(u64 old, u64 new)
 		       bbmchk_table(bbmchk_child_pfn(new)), PAGE_SIZE);
 }
 
+/* @desc, as if it mapped what @other does. */
+static u64 at_address_of(u64 desc, u64 other)
+{
+	return (desc & ~__phys_to_pte_val(bbmchk_phys(desc))) |
+		__phys_to_pte_val(bbmchk_phys(other));
+}
+
 enum bbmchk_why bbmchk_compare_entry(u64 old, u64 new, unsigned int level,
 				     bool *holes)
 {
@@ -79,8 +86,9 @@ enum bbmchk_why bbmchk_compare_entry(u64 old, u64 new, unsigned int level,
 		return compare_with_table(new, old, level, false, holes);
 
 	why = bbmchk_compare(old, new, level);
+	/* The address may change then, and nothing else. */
 	if (why == BBMCHK_ADDR && bbmchk_same_contents(old, new, level))
-		return BBMCHK_SAME;
+		why = bbmchk_compare(at_address_of(old, new), new, level);
 
 	return why;
 }

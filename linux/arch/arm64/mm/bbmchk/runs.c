@@ -154,6 +154,13 @@ static bool run_agrees(const struct bbmchk_run *run, bool permissions,
 	if (!cont)
 		return true;
 
+	/* A TLB may take the address of any member for that of the run. */
+	if (bbmchk_valid(first) && (first & PTE_CONT) &&
+	    !IS_ALIGNED(bbmchk_phys(first), nr * bbmchk_size(run->place.level))) {
+		*index = 0;
+		return false;
+	}
+
 	for (i = 0; i < nr; i++) {
 		if (!member_agrees(first, READ_ONCE(entry[i]), i,
 				   run->place.level, permissions)) {

@@ -216,6 +216,10 @@ int arch_ktext_map(unsigned long start, unsigned long end)
 	unsigned long addr;
 	int err;
 
+	/* What is stored to page tables elsewhere is not passed on. */
+	if (start < ktext_reach.start || end > ktext_reach.end)
+		return -ERANGE;
+
 	for (addr = ALIGN_DOWN(start, PMD_SIZE); addr < end; addr += PMD_SIZE) {
 		if (!find_upper(addr))
 			return -ERANGE;
@@ -227,6 +231,9 @@ int arch_ktext_map(unsigned long start, unsigned long end)
 		err = get_leaf(addr);
 		if (err) {
 			put_leaves(start, addr);
+			/* CPUs may have used copies through these tables. */
+			if (addr > start)
+				flush_tlb_kernel_range(start, addr);
 			return err;
 		}
 	}

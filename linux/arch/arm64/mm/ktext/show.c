@@ -109,12 +109,16 @@ static void show_table(struct seq_file *m, struct leaf_run *run,
 			continue;
 		}
 
+		/* One that is just being stored is shared, not the node's own. */
+		next = next_home_table(table, index);
+		if (!next)
+			continue;
+
 		show_run(m, run);
 		run->start = run->end;
 		seq_printf(m, "table level=%d addr=%#lx phys=%pa node=%d\n",
 			   table->level + 1, ktext_entry_addr(table, index),
 			   &phys, pfn_to_nid(PHYS_PFN(phys)));
-		next = next_home_table(table, index);
 		show_table(m, run, next, phys_to_virt(phys));
 	}
 }

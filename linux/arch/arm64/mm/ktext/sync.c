@@ -163,6 +163,10 @@ bool ktext_sync_ptes(unsigned long start, unsigned long end)
 {
 	if (!static_branch_unlikely(&ktext_sync_key))
 		return false;
+
+	/* vmap() and set_memory_*() have addresses with a tag of KASAN's. */
+	start = __tag_reset(start);
+	end = __tag_reset(end);
 	if (end <= ktext_reach.start || start >= ktext_reach.end)
 		return false;
 

@@ -28,8 +28,15 @@
 #include <asm/kleaf.h>
 #include <asm/patching.h>
 #include <asm/sections.h>
+#include <asm/virt.h>
 
 #include "ktext.h"
+
+bool arch_ktext_possible(void)
+{
+	/* The text and rodata of its hypervisor are no longer the host's. */
+	return !is_protected_kvm_enabled();
+}
 
 void arch_ktext_window(struct ktext_window *window)
 {

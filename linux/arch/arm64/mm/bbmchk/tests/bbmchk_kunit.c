@@ -84,6 +84,15 @@ static const struct change changes[] = {
 	  .page_only = true,
 	  .old_set = RO_SET, .old_clear = RO_CLEAR,
 	  .new_set = RO_SET, .new_clear = RO_CLEAR },
+	{ "other_page_same_contents_to_device", BBMCHK_TYPE, .other = true,
+	  .page_only = true,
+	  .old_set = RO_SET, .old_clear = RO_CLEAR,
+	  .new_set = RO_SET | PTE_ATTRINDX(MT_DEVICE),
+	  .new_clear = RO_CLEAR | PTE_ATTRINDX_MASK },
+	{ "other_page_same_contents_to_contiguous", BBMCHK_SIZE, .other = true,
+	  .page_only = true,
+	  .old_set = RO_SET, .old_clear = RO_CLEAR,
+	  .new_set = RO_SET | PTE_CONT, .new_clear = RO_CLEAR },
 };
 
 /* Each change at each level. */

@@ -143,6 +143,20 @@ static void run_that_is_not_consecutive_is_reported(struct kunit *test)
 	make_run_with_odd_one(test, 1, 0, 0);
 }
 
+/* Each page follows the one before it, but the first is not aligned. */
+static void run_that_is_not_aligned_is_reported(struct kunit *test)
+{
+	struct area *area = test->priv;
+	unsigned int i;
+
+	link_table(area);
+	for (i = 0; i < CONT_PTES; i++)
+		store_pte(area->ptep + i, page_desc(area, i + 1, PTE_CONT, 0));
+	expect_none(test, area);
+	store_elsewhere(area);
+	expect_run_report(test, area, BBMCHK_SIZE, 0);
+}
+
 static void run_of_two_types_is_reported(struct kunit *test)
 {
 	make_run_with_odd_one(test, 0, PTE_ATTRINDX(MT_NORMAL_NC),
@@ -294,6 +308,7 @@ static struct kunit_case bbmchk_runs_cases[] = {
 	KUNIT_CASE(run_left_half_split_is_reported),
 	KUNIT_CASE(run_left_half_cleared_is_reported),
 	KUNIT_CASE(run_that_is_not_consecutive_is_reported),
+	KUNIT_CASE(run_that_is_not_aligned_is_reported),
 	KUNIT_CASE(run_of_two_types_is_reported),
 	KUNIT_CASE(run_that_is_partly_global_is_reported),
 	KUNIT_CASE(run_flushed_half_changed_is_reported),
