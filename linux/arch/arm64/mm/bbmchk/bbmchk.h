@@ -470,6 +470,20 @@ bool bbmchk_run_flushed(unsigned long start, unsigned long last,
 			struct bbmchk_run *run, unsigned int *index);
 
 /**
+ * bbmchk_run_in_table() - is there an inconsistent run in a table?
+ * @first: its first entry
+ * @run: the run, if there is one
+ * @index: the first member that disagrees
+ *
+ * For a table that is linked with entries in it, all of which are in place.
+ *
+ * Context: bbmchk_lock held.
+ * Return: true if there is.
+ */
+bool bbmchk_run_in_table(const struct bbmchk_place *first,
+			 struct bbmchk_run *run, unsigned int *index);
+
+/**
  * bbmchk_run_forget() - a table is about to be unlinked: drop its runs
  * @table: linear alias of the table
  *

@@ -277,7 +277,28 @@ static bool check_runs(struct store *store, struct bbmchk_report *report)
 	return true;
 }
 
-/* All rules but the one for runs, and the state after the store. */
+/* A table is linked with entries in it. */
+static bool check_linked_runs(struct store *store, struct bbmchk_report *report)
+{
+	const struct bbmchk_place *place = &store->place;
+	const struct bbmchk_place first = {
+		.table = bbmchk_table(bbmchk_child_pfn(store->new)),
+		.va = place->va,
+		.level = place->level - 1,
+	};
+	struct bbmchk_run run;
+	unsigned int index;
+
+	if (!bbmchk_run_in_table(&first, &run, &index))
+		return false;
+
+	run.stack = store_stack(store);
+	fill_run_report(report, &run, index, BBMCHK_SIZE);
+
+	return true;
+}
+
+/* All rules but those for runs that were changed, and the state afterwards. */
 static bool check_store(struct store *store, struct bbmchk_report *report)
 {
 	const struct bbmchk_place *place = &store->place;
@@ -296,8 +317,10 @@ static bool check_store(struct store *store, struct bbmchk_report *report)
 
 	if (removes_table(store))
 		bbmchk_unlink(old, place->va, level);
-	if (bbmchk_is_table(new, level))
+	if (bbmchk_is_table(new, level)) {
 		bbmchk_link(new, place->va, level);
+		found = found || check_linked_runs(store, report);
+	}
 
 	if (bbmchk_run_length(level) > 1 &&
 	    ((bbmchk_is_leaf(old, level) && (old & PTE_CONT)) ||

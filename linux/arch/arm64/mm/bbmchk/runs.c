@@ -7,7 +7,8 @@
  * entry outside of the run, or flushes an address of the run. After the first,
  * the members must form one translation: all with the contiguous bit and
  * consecutive, or all without, or all invalid. After the second they must be
- * equal in permissions too, since the flush is what makes those count.
+ * equal in permissions too, since the flush is what makes those count. A table
+ * that is linked with runs in it has been completed before.
  *
  * Invariants:
  *  I1 (bbmchk_lock free). A run that is changed by somebody who has not moved on
@@ -214,6 +215,28 @@ bool bbmchk_run_flushed(unsigned long start, unsigned long last,
 
 		*run = *open;
 		close_run(open);
+		if (!run_agrees(run, true, index))
+			return true;
+	}
+
+	return false;
+}
+
+bool bbmchk_run_in_table(const struct bbmchk_place *first,
+			 struct bbmchk_run *run, unsigned int *index)
+{
+	unsigned int length = bbmchk_run_length(first->level);
+	unsigned int i;
+
+	lockdep_assert_held(&bbmchk_lock);
+
+	if (length == 1)
+		return false;
+
+	for (i = 0; i < BBMCHK_PTRS; i += length) {
+		*run = (struct bbmchk_run) { .place = *first };
+		run->place.index += i;
+		run->place.va += i * bbmchk_size(first->level);
 		if (!run_agrees(run, true, index))
 			return true;
 	}

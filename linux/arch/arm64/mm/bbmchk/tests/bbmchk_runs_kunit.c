@@ -157,6 +157,19 @@ static void run_that_is_not_aligned_is_reported(struct kunit *test)
 	expect_run_report(test, area, BBMCHK_SIZE, 0);
 }
 
+static void run_half_made_in_new_table_is_reported(struct kunit *test)
+{
+	struct area *area = test->priv;
+	unsigned int i;
+
+	/* Nobody sees these stores: the table is linked after them. */
+	for (i = 0; i < CONT_PTES; i++)
+		((u64 *)area->table)[i] =
+			page_desc(area, i, i < CONT_PTES / 2 ? PTE_CONT : 0, 0);
+	link_table(area);
+	expect_run_report(test, area, BBMCHK_SIZE, CONT_PTES / 2);
+}
+
 static void run_of_two_types_is_reported(struct kunit *test)
 {
 	make_run_with_odd_one(test, 0, PTE_ATTRINDX(MT_NORMAL_NC),
@@ -309,6 +322,7 @@ static struct kunit_case bbmchk_runs_cases[] = {
 	KUNIT_CASE(run_left_half_cleared_is_reported),
 	KUNIT_CASE(run_that_is_not_consecutive_is_reported),
 	KUNIT_CASE(run_that_is_not_aligned_is_reported),
+	KUNIT_CASE(run_half_made_in_new_table_is_reported),
 	KUNIT_CASE(run_of_two_types_is_reported),
 	KUNIT_CASE(run_that_is_partly_global_is_reported),
 	KUNIT_CASE(run_flushed_half_changed_is_reported),
