@@ -12,6 +12,7 @@
 
 #include <kunit/static_stub.h>
 #include <linux/io.h>
+#include <linux/kasan.h>
 #include <linux/sizes.h>
 #include <linux/vmalloc.h>
 
@@ -307,7 +308,8 @@ static void area_in_short_space_is_less_aligned(struct kunit *test)
 	for (try = 0; try < 10 && !area; try++) {
 		whole = get_vm_area(SZ_8M, VM_MAP);
 		KUNIT_ASSERT_NOT_NULL(test, whole);
-		start = ALIGN((unsigned long)whole->addr, SZ_2M) + PAGE_SIZE;
+		start = (unsigned long)kasan_reset_tag(whole->addr);
+		start = ALIGN(start, SZ_2M) + PAGE_SIZE;
 		free_vm_area(whole);
 		vm_unmap_aliases();
 
@@ -316,7 +318,7 @@ static void area_in_short_space_is_less_aligned(struct kunit *test)
 					    __builtin_return_address(0));
 	}
 	KUNIT_ASSERT_NOT_NULL(test, area);
-	KUNIT_EXPECT_EQ(test, (unsigned long)area->addr, start);
+	KUNIT_EXPECT_EQ(test, (unsigned long)kasan_reset_tag(area->addr), start);
 
 	/* It is full now. */
 	KUNIT_EXPECT_NULL(test, __get_vm_area_caller(SZ_2M, VM_IOREMAP, start,

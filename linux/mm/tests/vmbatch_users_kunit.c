@@ -150,6 +150,30 @@ static void vread_small_map_ram_gives_contents(struct kunit *test)
 	vm_unmap_ram(second, 3);
 }
 
+/* So many that one ends with its block, on whichever CPUs this runs. */
+static void vread_full_map_ram_block_gives_contents(struct kunit *test)
+{
+	struct vmbatch_mem *mem = vmbatch_mem_alloc(test, 8);
+	const unsigned int nr_areas = 512;
+	unsigned int i, nr;
+	u8 **areas;
+
+	areas = kunit_kcalloc(test, nr_areas, sizeof(*areas), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, areas);
+	KUNIT_ASSERT_TRUE(test, vmbatch_mem_add(mem, 3));
+	vmbatch_mark(mem);
+
+	for (nr = 0; nr < nr_areas; nr++) {
+		areas[nr] = vm_map_ram(mem->pages, 8, NUMA_NO_NODE);
+		if (!areas[nr])
+			break;
+		expect_vread(test, areas[nr], areas[nr], 8 * PAGE_SIZE);
+	}
+	KUNIT_EXPECT_EQ(test, nr, nr_areas);
+	for (i = 0; i < nr; i++)
+		vm_unmap_ram(areas[i], 8);
+}
+
 /* Reading a register may do something, so these are holes. */
 static void vread_ioremap_and_sparse_gives_zeroes(struct kunit *test)
 {
@@ -406,6 +430,7 @@ static struct kunit_case vmbatch_users_cases[] = {
 			 vmbatch_kind_gen_params),
 	KUNIT_CASE(vread_large_leaves_gives_contents),
 	KUNIT_CASE(vread_small_map_ram_gives_contents),
+	KUNIT_CASE(vread_full_map_ram_block_gives_contents),
 	KUNIT_CASE(vread_ioremap_and_sparse_gives_zeroes),
 	KUNIT_CASE(vmalloc_odd_size_maps_all_of_it),
 	KUNIT_CASE(ioremap_odd_size_maps_whole_pages),
