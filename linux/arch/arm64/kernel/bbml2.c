@@ -8,8 +8,10 @@
  *
  * Invariants:
  *  I1 (always). system_supports_bbml2_noabort() is true only if every CPU that
- *      runs kernel code has it. It changes at most once, from false to true,
- *      when the capabilities become final.
+ *      is online has it. It changes at most once, from false to true, when the
+ *      capabilities become final. A later CPU runs kernel code, up to
+ *      check_local_cpu_capabilities(), before it may be refused: who relies on
+ *      the answer must keep out of its way until it is online.
  *  I2 (always). Detection uses the registers of the CPU itself. The sanitised
  *      register knows no MIDR, and holds the minimum of all CPUs, which says
  *      nothing about the listed ones.
@@ -20,11 +22,12 @@
  *   (completion in __cpu_up()) and is read by the boot CPU only after all early
  *   secondaries are up.
  * TLB and barriers: none. What a caller may do with the answer is stated at the
- *   caller; docs/bbml2.md says what the answer promises.
+ *   caller.
  * Failure: nothing to fail. A command line value that is not understood leaves
  *   the default and one warning.
- * See: docs/bbml2.md; Arm ARM DDI 0487, D8.16 "TLB maintenance", using
- *   break-before-make, and ID_AA64MMFR2_EL1.
+ * See: Documentation/arch/arm64/bbml2.rst for what the answer promises; Arm ARM
+ *   DDI 0487, D8.16 "TLB maintenance", using break-before-make, and
+ *   ID_AA64MMFR2_EL1.
  */
 
 #define pr_fmt(fmt) "CPU features: " fmt
@@ -131,7 +134,9 @@ EXPORT_SYMBOL_IF_KUNIT(cpu_supports_bbml2_noabort);
 /*
  * Ask the records of every CPU that came up so far (I2). A CPU counts from
  * cpuinfo_store_cpu() on, even if it failed later and never got online: it may
- * still run with its MMU on.
+ * still run with its MMU on. One that check_local_cpu_capabilities() stopped
+ * before that left no record; it is switched off, or spins in cpu_park_loop()
+ * and touches nothing but kernel text, whose leaves keep their size.
  */
 static bool early_cpus_support_bbml2_noabort(void)
 {
