@@ -107,7 +107,8 @@ int kleaf_walk(unsigned long start, unsigned long end,
  * size translate alike, and an entry of either size that covers an address
  * goes with the next TLBI by that address.
  *
- * Context: Process context, may sleep. Takes kleaf_lock.
+ * Context: Process context, may sleep. Takes kleaf_lock. Waits while a CPU is
+ *	being started.
  * Return: 0, also if nothing had to be split; -EINVAL misaligned or empty;
  *	-ENOMEM no memory for a table; -EBUSY a split is needed but secondary
  *	CPUs are coming up, or the page allocator is not there yet: retry once
@@ -131,7 +132,7 @@ int __must_check kleaf_split_to_pages(unsigned long start, unsigned long end);
 
 /**
  * kleaf_change() - change attributes of a range and flush it
- * @start: first byte, page aligned, untagged
+ * @start: first byte, page aligned; a tag of KASAN is ignored
  * @end: one past the last byte, page aligned, above @start
  * @set_mask: descriptor bits to set
  * @clear_mask: descriptor bits to clear; a bit in both ends up set
@@ -241,6 +242,21 @@ bool kleaf_cpu_is_alone(void);
 void kleaf_account_range(unsigned long start, unsigned long end, int sign);
 
 /**
+ * kleaf_prepare_add() - may a range of the linear map be mapped?
+ * @start: physical address of the memory that is added, page aligned
+ * @size: its size in bytes
+ * @prot: how it is going to be mapped
+ *
+ * Finds what kleaf_prepare_remove() has refused to unmap.
+ *
+ * Context: Memory hot-add, may sleep; mem_hotplug_lock held for writing.
+ * Return: 0 if nothing is mapped there; 1 if all of it is, as @prot says;
+ *	-EEXIST, after a warning, if only part of it is or some in another way.
+ */
+int __must_check kleaf_prepare_add(phys_addr_t start, phys_addr_t size,
+				   pgprot_t prot);
+
+/**
  * kleaf_prepare_offline() - make the edges of memory leaf boundaries
  * @start: physical address of the memory that is going offline, page aligned
  * @size: its size in bytes
@@ -262,6 +278,22 @@ int __must_check kleaf_prepare_offline(phys_addr_t start, phys_addr_t size);
  *	kleaf_split(), after a warning: unmapping would harm a neighbour.
  */
 int __must_check kleaf_prepare_remove(unsigned long start, unsigned long end);
+
+/**
+ * kleaf_cpu_starting() - no more splits, until it is known how a CPU turns out
+ *
+ * Called before a CPU is started. What needs no split goes on.
+ *
+ * Context: __cpu_up(), cpu_hotplug_lock held. Takes kleaf_lock.
+ */
+void kleaf_cpu_starting(void);
+
+/**
+ * kleaf_cpu_started() - the CPU is online, or given up
+ *
+ * Context: As kleaf_cpu_starting(), after it.
+ */
+void kleaf_cpu_started(void);
 
 /**
  * kleaf_features_final() - CPU features are final: settle how leaves split
@@ -317,6 +349,12 @@ static inline void kleaf_account_range(unsigned long start, unsigned long end,
 {
 }
 
+static inline int kleaf_prepare_add(phys_addr_t start, phys_addr_t size,
+				    pgprot_t prot)
+{
+	return 0;
+}
+
 static inline int kleaf_prepare_offline(phys_addr_t start, phys_addr_t size)
 {
 	return 0;
@@ -326,6 +364,10 @@ static inline int kleaf_prepare_remove(unsigned long start, unsigned long end)
 {
 	return 0;
 }
+
+static inline void kleaf_cpu_starting(void) { }
+
+static inline void kleaf_cpu_started(void) { }
 
 static inline void kleaf_features_final(void) { }
 

@@ -22,7 +22,7 @@
  */
 
 #include <linux/irqflags.h>
-#include <linux/kfence.h>
+#include <linux/kasan.h>
 
 #include <asm/tlbflush.h>
 
@@ -84,8 +84,13 @@ static const struct kleaf_walk_ops change_ops = {
 
 bool kleaf_pte_mapped_for_good(unsigned long addr)
 {
-	return kleaf_in_linear_map(addr) &&
-		(debug_pagealloc_enabled() || is_kfence_address((void *)addr));
+	unsigned long start, end;
+
+	if (!kleaf_in_linear_map(addr))
+		return false;
+
+	return debug_pagealloc_enabled() ||
+		(kleaf_kfence_pool(&start, &end) && addr >= start && addr < end);
 }
 
 /* Apart, so that the common case needs no stack frame. */
@@ -134,7 +139,7 @@ static int change_noflush(unsigned long start, unsigned long end,
 		if (!ret)
 			ret = kleaf_change_locked(&range, &masks);
 		mutex_unlock(&kleaf_lock);
-	} while (ret == -EAGAIN && !(ret = kleaf_tables_refill(&tables)));
+	} while (kleaf_split_retry(&ret, &tables));
 	kleaf_change_done();
 
 	kleaf_tables_free(&tables);
@@ -144,8 +149,13 @@ static int change_noflush(unsigned long start, unsigned long end,
 int kleaf_change(unsigned long start, unsigned long end, pgprot_t set_mask,
 		 pgprot_t clear_mask)
 {
-	int ret = change_noflush(start, end, set_mask, clear_mask);
+	int ret;
 
+	/* What page_address() returns has a tag where KASAN gives pages one. */
+	start = (unsigned long)kasan_reset_tag((void *)start);
+	end = (unsigned long)kasan_reset_tag((void *)end);
+
+	ret = change_noflush(start, end, set_mask, clear_mask);
 	if (!ret)
 		flush_tlb_kernel_range(start, end);
 

@@ -56,9 +56,15 @@ int kleaf_count_range(unsigned long start, unsigned long end,
 void kleaf_account_range(unsigned long start, unsigned long end, int sign)
 {
 	unsigned long bytes[NR_KLEAF_KINDS] = {};
+	unsigned long addr, next;
 	enum kleaf_kind kind;
 
-	kleaf_count_range(start, end, bytes);
+	/* A walk cannot be preempted for long, and memory may be large. */
+	for (addr = start; addr != end; addr = next) {
+		next = pud_addr_end(addr, end);
+		kleaf_count_range(addr, next, bytes);
+		cond_resched();
+	}
 	for (kind = 0; kind < NR_KLEAF_KINDS; kind++)
 		atomic_long_add(sign * (long)bytes[kind], &kleaf_bytes[kind]);
 }
@@ -100,6 +106,7 @@ unsigned long kleaf_directmap_bytes(enum kleaf_kind kind)
 	return atomic_long_read(&kleaf_bytes[kind]);
 }
 
+#ifdef CONFIG_PROC_FS
 void arch_report_meminfo(struct seq_file *m)
 {
 	enum kleaf_kind kind;
@@ -121,3 +128,4 @@ void arch_report_meminfo(struct seq_file *m)
 		seq_printf(m, "DirectMap%-6s %8lu kB\n", name, kb);
 	}
 }
+#endif

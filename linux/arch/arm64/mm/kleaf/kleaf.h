@@ -16,7 +16,8 @@
 /*
  * Serialises splits, and holds a split and the change it was made for
  * together: nobody may merge the pieces in between. Nothing is allocated
- * under it, so it may be taken from reclaim.
+ * under it, so it may be taken from reclaim. Nests inside cpu_hotplug_lock and
+ * mem_hotplug_lock.
  */
 extern struct mutex kleaf_lock;
 
@@ -139,7 +140,7 @@ static inline void kleaf_set_entry(void *entryp, u64 val,
 
 /**
  * kleaf_in_linear_map() - does an address belong to the linear map?
- * @addr: untagged kernel address
+ * @addr: untagged kernel address; a tagged one would not be found
  *
  * Context: Any.
  * Return: true for [PAGE_OFFSET, PAGE_END).
@@ -173,22 +174,29 @@ enum kleaf_table_sort {
  * struct kleaf_tables - tables allocated before kleaf_lock is taken
  * @table: one table of each sort, or NULL
  * @need: the sort that was found missing
+ * @wait: no table was missing, but a CPU is being started
  * @spare: more tables for the linear map, chained through their first word
  */
 struct kleaf_tables {
 	void *table[NR_KLEAF_TABLE_SORTS];
 	enum kleaf_table_sort need;
+	bool wait;
 	void *spare;
 };
 
 /**
- * kleaf_tables_refill() - allocate the table that @tables lacked
- * @tables: in the state that kleaf_split_locked() left
+ * kleaf_split_retry() - get what a split lacked, if it may be tried again then
+ * @ret: what the split returned
+ * @tables: in the state that the split left
+ *
+ * For a loop around the time that kleaf_lock is held. Allocates the table that
+ * was missing, or waits for the CPU that was being started.
  *
  * Context: Process context, sleeps. kleaf_lock not held.
- * Return: 0 or -ENOMEM.
+ * Return: true if the split should be tried again; else *@ret is the result,
+ *	-ENOMEM if it was -EAGAIN.
  */
-int kleaf_tables_refill(struct kleaf_tables *tables);
+bool kleaf_split_retry(int *ret, struct kleaf_tables *tables);
 
 /**
  * kleaf_tables_free() - free the tables that no split used
@@ -250,8 +258,8 @@ struct kleaf_range {
  * @tables: tables to use
  *
  * Context: kleaf_lock held. Does not sleep.
- * Return: as kleaf_split(), and -EAGAIN if @tables lacks one: drop the lock,
- *	call kleaf_tables_refill(), take the lock and call again.
+ * Return: as kleaf_split(), and -EAGAIN if @tables lacks one or a CPU is being
+ *	started: drop the lock and ask kleaf_split_retry().
  */
 int kleaf_split_locked(struct kleaf_range *range, struct kleaf_tables *tables);
 
@@ -384,9 +392,19 @@ static inline void kleaf_change_done(void)
  * kleaf_may_split() - may a live leaf be split now?
  *
  * Context: kleaf_lock held.
- * Return: 0, -EBUSY or -EOPNOTSUPP, as kleaf_split() documents.
+ * Return: 0, -EBUSY or -EOPNOTSUPP, as kleaf_split() documents; -EAGAIN while a
+ *	CPU is started of which it is not known yet whether it fits.
  */
 int kleaf_may_split(void);
+
+/**
+ * kleaf_wait_for_cpu() - wait until no CPU is being started
+ *
+ * That takes milliseconds, or five seconds for a CPU that does not answer.
+ *
+ * Context: Process context, sleeps. kleaf_lock not held.
+ */
+void kleaf_wait_for_cpu(void);
 
 /**
  * kleaf_account_split() - count one split
@@ -410,6 +428,18 @@ int kleaf_count_range(unsigned long start, unsigned long end,
 		      unsigned long bytes[NR_KLEAF_KINDS]);
 
 /**
+ * kleaf_find_mapped() - how much of a range is mapped in a given way?
+ * @start: first byte, page aligned, untagged
+ * @end: one past the last byte, page aligned, above @start
+ * @prot: the memory type is compared with that of @prot
+ *
+ * Context: Any context but NMI; nobody unmaps the range meanwhile.
+ * Return: the number of bytes that valid leaves map; -EEXIST if there is a leaf
+ *	that is invalid or of another memory type; -EINVAL as kleaf_walk().
+ */
+long kleaf_find_mapped(unsigned long start, unsigned long end, pgprot_t prot);
+
+/**
  * kleaf_directmap_bytes() - bytes of the linear map in leaves of a kind
  * @kind: the kind
  *
@@ -429,14 +459,27 @@ void __pi_map_range(u64 *pgd, u64 start, u64 end, u64 pa, pgprot_t prot,
 /**
  * kleaf_repaint_linear_map() - make the linear map of pages, for CPUs that
  *	cannot split live
+ * @tables: as kleaf_repaint_alloc() filled them; the caller frees the rest
  *
  * All CPUs but this one leave the kernel's page tables meanwhile. The linear
  * alias of the kernel image keeps its blocks, as it has them without us.
  *
- * Context: smp_cpus_done(), kleaf_lock held, phase KLEAF_PHASE_REPAINT. Sleeps.
- * Return: 0; -ENOMEM no memory for the tables, nothing is changed then.
+ * Context: smp_cpus_done(), phase KLEAF_PHASE_REPAINT, cpu_hotplug_lock and,
+ *	inside of it, kleaf_lock held. Sleeps, but allocates nothing.
+ * Return: 0; an error only if @tables do not suffice, which is a bug.
  */
-int kleaf_repaint_linear_map(void);
+int kleaf_repaint_linear_map(struct kleaf_tables *tables);
+
+/**
+ * kleaf_repaint_alloc() - allocate the tables that a repaint takes
+ * @tables: where to put them, zero-initialised
+ *
+ * Leaves that are split before the repaint make it need fewer.
+ *
+ * Context: smp_cpus_done(). Sleeps. kleaf_lock not held.
+ * Return: 0 or -ENOMEM. The caller frees @tables in either case.
+ */
+int kleaf_repaint_alloc(struct kleaf_tables *tables);
 
 #ifdef CONFIG_KFENCE
 /**

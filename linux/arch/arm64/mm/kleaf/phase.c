@@ -6,26 +6,34 @@
  *  I1 (kleaf_lock free). The phase only moves forward:
  *		BOOT -> SECONDARIES -> SPLIT, or REPAINT -> NO_SPLIT
  *      or starts and stays at NO_SPLIT, where the boot CPU cannot split live.
- *  I2 (always). In BOOT, SPLIT and REPAINT every CPU that uses the kernel's page tables
+ *  I2 (while a leaf is split). Every CPU that uses the kernel's page tables
  *      changes the size of a live mapping without a conflict abort.
  *  I3 (always). How the linear map was built is recorded once, and never
  *      derived again from the features of a CPU.
  *
  * Why SECONDARIES: until features are final a CPU that takes conflict aborts
  * may come up and share the tables. That only one CPU is online does not tell:
- * a secondary turns its MMU on long before. So the phase ends in a hotplug
- * callback that runs before the first secondary is started.
+ * a secondary turns its MMU on long before. So BOOT ends before the first
+ * secondary is started.
  *
- * Locking: kleaf_lock for the phase. A split in progress is complete when the
- *   phase has moved on.
- * TLB and barriers: none.
+ * Why splits wait for a CPU that is started later: if it does not fit it is
+ * refused, but only after it has turned its MMU on. Until it is online, or
+ * given up, nothing is split. Not covered is a CPU that is given up and comes
+ * to life after the five seconds of __cpu_up(): it spins in kernel text, which
+ * the engine does not split, and touches nothing else.
+ *
+ * Locking: kleaf_lock for the phase and for kleaf_cpu_in_start. A split in
+ *   progress is complete when either has changed.
+ * TLB and barriers: none. A CPU starts with an empty TLB, so it cannot hold
+ *   what was split before.
  * Failure: cannot fail.
  * See: Documentation/arch/arm64/kernel-leaves.rst
  */
 
-#include <linux/cpuhotplug.h>
+#include <linux/cpu.h>
 #include <linux/init.h>
 #include <linux/slab.h>
+#include <linux/wait_bit.h>
 
 #include <asm/bbml2.h>
 #include <asm/kfence.h>
@@ -43,6 +51,9 @@ enum kleaf_phase {
 static enum kleaf_phase kleaf_phase;
 static bool linear_map_is_pte __ro_after_init;
 
+/* A CPU is on its way that may turn out not to fit. */
+static bool kleaf_cpu_in_start;
+
 bool kleaf_repainting(void)
 {
 	return kleaf_phase == KLEAF_PHASE_REPAINT;
@@ -54,6 +65,7 @@ int kleaf_may_split(void)
 
 	switch (kleaf_phase) {
 	case KLEAF_PHASE_SPLIT:
+		return kleaf_cpu_in_start ? -EAGAIN : 0;
 	case KLEAF_PHASE_REPAINT:
 		return 0;
 	case KLEAF_PHASE_BOOT:
@@ -83,55 +95,65 @@ bool kleaf_force_pte_map(void)
 	return linear_map_is_pte;
 }
 
-static int kleaf_cpu_prepare(unsigned int cpu)
+void kleaf_cpu_starting(void)
 {
+	lockdep_assert_cpus_held();
+
 	mutex_lock(&kleaf_lock);
 	if (kleaf_phase == KLEAF_PHASE_BOOT)
 		kleaf_phase = KLEAF_PHASE_SECONDARIES;
+	kleaf_cpu_in_start = true;
+	mutex_unlock(&kleaf_lock);
+}
+
+void kleaf_cpu_started(void)
+{
+	mutex_lock(&kleaf_lock);
+	kleaf_cpu_in_start = false;
 	mutex_unlock(&kleaf_lock);
 
-	return 0;
+	wake_up_var(&kleaf_cpu_in_start);
 }
 
-static int __init kleaf_watch_secondaries(void)
+void kleaf_wait_for_cpu(void)
 {
-	int ret = cpuhp_setup_state_nocalls(CPUHP_BP_PREPARE_DYN,
-					    "arm64/kleaf:prepare",
-					    kleaf_cpu_prepare, NULL);
-
-	/* Without the callback nobody would end the phase in time. */
-	if (WARN_ON_ONCE(ret < 0))
-		kleaf_cpu_prepare(0);
-
-	return 0;
+	wait_var_event(&kleaf_cpu_in_start, !READ_ONCE(kleaf_cpu_in_start));
 }
-early_initcall(kleaf_watch_secondaries);
+
+/* Does the linear map have leaves that could not be split as it turns out? */
+static bool __init must_repaint(void)
+{
+	/* With rodata=on or off base has large leaves on any CPU. */
+	return kleaf_phase != KLEAF_PHASE_NO_SPLIT &&
+		!system_supports_bbml2_noabort() &&
+		!linear_map_is_pte && can_set_direct_map();
+}
 
 void __init kleaf_features_final(void)
 {
-	bool repaint, failed = false;
+	struct kleaf_tables tables = {};
+	bool repaint = must_repaint();
+	int ret = 0;
 
+	if (repaint)
+		ret = kleaf_repaint_alloc(&tables);
+
+	cpus_read_lock();
 	mutex_lock(&kleaf_lock);
-	if (kleaf_phase == KLEAF_PHASE_NO_SPLIT) {
-		repaint = false;
-	} else if (system_supports_bbml2_noabort()) {
-		kleaf_phase = KLEAF_PHASE_SPLIT;
-		repaint = false;
-	} else {
-		/* With rodata=on or off base has large leaves on any CPU. */
-		repaint = !linear_map_is_pte && can_set_direct_map();
-	}
-
-	if (repaint) {
+	if (repaint && !ret) {
 		kleaf_phase = KLEAF_PHASE_REPAINT;
-		failed = kleaf_repaint_linear_map();
-		linear_map_is_pte = !failed;
+		ret = kleaf_repaint_linear_map(&tables);
+		linear_map_is_pte = !ret;
 	}
-	if (kleaf_phase != KLEAF_PHASE_SPLIT)
-		kleaf_phase = KLEAF_PHASE_NO_SPLIT;
+	if (kleaf_phase != KLEAF_PHASE_NO_SPLIT)
+		kleaf_phase = system_supports_bbml2_noabort() ?
+			KLEAF_PHASE_SPLIT : KLEAF_PHASE_NO_SPLIT;
 	mutex_unlock(&kleaf_lock);
+	cpus_read_unlock();
 
-	if (failed)
+	kleaf_tables_free(&tables);
+
+	if (ret)
 		pr_warn("kleaf: no memory to map the linear map with pages; some of it cannot be protected\n");
 	else if (repaint)
 		pr_info("kleaf: linear map made of pages: not every CPU can split leaves live\n");

@@ -11,8 +11,8 @@
  *      is larger than a page, but for the alias of the kernel image, which is
  *      as base maps it.
  *
- * Locking: kleaf_lock, held by the caller for all CPUs; stop_machine() keeps
- *   everything else away.
+ * Locking: cpu_hotplug_lock and kleaf_lock, held by the caller for all CPUs;
+ *   stop_machine() keeps everything else away.
  * TLB and barriers: the boot CPU splits as split.c does, and flushes all TLBs
  *   before the others come back. Those flush their own when they leave the
  *   kernel's tables and again when they leave the identity map.
@@ -25,6 +25,7 @@
 #include <linux/memblock.h>
 #include <linux/stop_machine.h>
 
+#include <asm/daifflags.h>
 #include <asm/mmu_context.h>
 #include <asm/sections.h>
 #include <asm/tlbflush.h>
@@ -64,11 +65,15 @@ void __init kleaf_map_park_flag(void)
 static void __init __nocfi park(void)
 {
 	kleaf_park_fn *park_fn = (void *)__pa_symbol(idmap_kleaf_park);
+	unsigned long flags;
 
+	/* The vectors cannot be reached: not by an SError or NMI either. */
+	flags = local_daif_save();
 	cpu_install_idmap();
 	park_fn(__pa_symbol(&kleaf_park_flag),
 		phys_to_ttbr(__pa_symbol(reserved_pg_dir)));
 	cpu_uninstall_idmap();
+	local_daif_restore(flags);
 }
 
 typedef int (*range_fn)(unsigned long start, unsigned long end, void *data);
@@ -128,7 +133,7 @@ static int __init split_range(unsigned long start, unsigned long end,
 
 struct repaint {
 	unsigned int boot_cpu;
-	struct kleaf_tables tables;
+	struct kleaf_tables *tables;
 	int ret;
 };
 
@@ -145,7 +150,7 @@ static int __init repaint_cpu(void *data)
 	smp_cond_load_acquire(&kleaf_park_flag, VAL == num_online_cpus());
 
 	WRITE_ONCE(alone_cpu, repaint->boot_cpu);
-	repaint->ret = visit_linear_ranges(split_range, &repaint->tables);
+	repaint->ret = visit_linear_ranges(split_range, repaint->tables);
 	flush_tlb_all();
 	WRITE_ONCE(alone_cpu, -1);
 
@@ -155,24 +160,35 @@ static int __init repaint_cpu(void *data)
 	return 0;
 }
 
-int __init kleaf_repaint_linear_map(void)
+int __init kleaf_repaint_alloc(struct kleaf_tables *tables)
 {
-	struct repaint repaint = { .boot_cpu = smp_processor_id() };
 	unsigned long nr_tables = 0;
 	int ret;
 
 	ret = visit_linear_ranges(count_tables, &nr_tables);
 	while (!ret && nr_tables--)
-		if (!kleaf_tables_add_spare(&repaint.tables))
+		if (!kleaf_tables_add_spare(tables))
 			ret = -ENOMEM;
 
-	if (!ret) {
-		ret = stop_machine(repaint_cpu, &repaint, cpu_online_mask);
-		/* The spare tables were counted: a split cannot have failed. */
-		if (WARN_ON_ONCE(!ret && repaint.ret))
-			ret = repaint.ret;
-	}
+	return ret;
+}
 
-	kleaf_tables_free(&repaint.tables);
+int __init kleaf_repaint_linear_map(struct kleaf_tables *tables)
+{
+	struct repaint repaint = {
+		.boot_cpu = smp_processor_id(),
+		.tables = tables,
+	};
+	int ret;
+
+	lockdep_assert_cpus_held();
+	lockdep_assert_held(&kleaf_lock);
+
+	ret = stop_machine_cpuslocked(repaint_cpu, &repaint, cpu_online_mask);
+
+	/* The spare tables were counted: a split cannot have failed. */
+	if (WARN_ON_ONCE(!ret && repaint.ret))
+		ret = repaint.ret;
+
 	return ret;
 }

@@ -14,9 +14,11 @@
  *
  * Locking: kleaf_lock is held over each split. No allocation happens below
  *   it: a split that lacks a table gives up with -EAGAIN, the table is
- *   allocated with the lock dropped, and the split starts over.
- *	kleaf_lock
- *	  (none)
+ *   allocated with the lock dropped, and the split starts over. So it does
+ *   while a CPU is started, which may turn out not to fit (phase.c).
+ *	cpu_hotplug_lock, mem_hotplug_lock
+ *	  kleaf_lock
+ *	    stop_cpus_mutex (repaint.c)
  * TLB and barriers: DSB ISHST orders the contents of a table before the entry
  *   that publishes it. No break: needs BBM level 2 without conflict aborts,
  *   which kleaf_may_split() vouches for. No TLBI: old and new size give the
@@ -58,19 +60,24 @@ void *kleaf_table_alloc(enum kleaf_table_sort sort)
 	return (void *)__get_free_page(GFP_PGTABLE_KERNEL);
 }
 
-int kleaf_tables_refill(struct kleaf_tables *tables)
+bool kleaf_split_retry(int *ret, struct kleaf_tables *tables)
 {
 	enum kleaf_table_sort sort = tables->need;
-	void *table;
 
-	might_sleep();
+	if (*ret != -EAGAIN)
+		return false;
 
-	table = kleaf_table_alloc(sort);
-	if (!table)
-		return -ENOMEM;
+	if (tables->wait) {
+		kleaf_wait_for_cpu();
+		tables->wait = false;
+		return true;
+	}
 
-	tables->table[sort] = table;
-	return 0;
+	tables->table[sort] = kleaf_table_alloc(sort);
+	if (!tables->table[sort])
+		*ret = -ENOMEM;
+
+	return tables->table[sort];
 }
 
 void kleaf_tables_free(struct kleaf_tables *tables)
@@ -201,6 +208,7 @@ static int split_leaf(const struct kleaf_run *run, unsigned long addr,
 	int ret;
 
 	ret = kleaf_may_split();
+	tables->wait = ret == -EAGAIN;
 	if (ret)
 		return ret;
 
@@ -325,7 +333,7 @@ static int split_to_pages(struct kleaf_range *range, struct kleaf_tables *tables
 
 typedef int (*split_fn)(struct kleaf_range *range, struct kleaf_tables *tables);
 
-static int split_retry(unsigned long start, unsigned long end, split_fn fn)
+static int split_unlocked(unsigned long start, unsigned long end, split_fn fn)
 {
 	struct kleaf_range range = { .start = start, .end = end };
 	struct kleaf_tables tables = {};
@@ -336,17 +344,11 @@ static int split_retry(unsigned long start, unsigned long end, split_fn fn)
 	if (start >= end || !PAGE_ALIGNED(start | end))
 		return -EINVAL;
 
-	for (;;) {
+	do {
 		mutex_lock(&kleaf_lock);
 		ret = fn(&range, &tables);
 		mutex_unlock(&kleaf_lock);
-
-		if (ret != -EAGAIN)
-			break;
-		ret = kleaf_tables_refill(&tables);
-		if (ret)
-			break;
-	}
+	} while (kleaf_split_retry(&ret, &tables));
 	kleaf_tables_free(&tables);
 
 	return ret;
@@ -354,10 +356,10 @@ static int split_retry(unsigned long start, unsigned long end, split_fn fn)
 
 int kleaf_split(unsigned long start, unsigned long end)
 {
-	return split_retry(start, end, kleaf_split_locked);
+	return split_unlocked(start, end, kleaf_split_locked);
 }
 
 int kleaf_split_to_pages(unsigned long start, unsigned long end)
 {
-	return split_retry(start, end, split_to_pages);
+	return split_unlocked(start, end, split_to_pages);
 }

@@ -248,7 +248,7 @@ int kleaf_change_vm_area(struct vm_struct *area, unsigned long start,
 		if (!ret)
 			change_all(&range, &alias, &masks);
 		mutex_unlock(&kleaf_lock);
-	} while (ret == -EAGAIN && !(ret = kleaf_tables_refill(&tables)));
+	} while (kleaf_split_retry(&ret, &tables));
 
 	kleaf_tables_free(&tables);
 	/* Each flush begins with the DSB that makes the stores visible. */

@@ -15,8 +15,11 @@
  *	make test SUITES=kunit-kleaf
  */
 
+#include <linux/completion.h>
+#include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
 #include <linux/init.h>
+#include <linux/kthread.h>
 
 #include <asm/bbml2.h>
 
@@ -148,11 +151,87 @@ static void split_when_features_are_final_works(struct kunit *test)
 		expect_refused(test, &attempt, -EOPNOTSUPP);
 }
 
+/**
+ * struct split_job - a split that a thread makes
+ * @start: address of the page to split off
+ * @ret: result
+ * @done: the thread has it
+ */
+struct split_job {
+	unsigned long start;
+	int ret;
+	struct completion done;
+};
+
+static int split_thread(void *data)
+{
+	struct split_job *job = data;
+
+	job->ret = kleaf_split(job->start, job->start + PAGE_SIZE);
+	complete(&job->done);
+
+	return 0;
+}
+
+/* A region with a leaf that is larger than a page, whatever was split before. */
+static struct region *unsplit_region(struct kunit *test)
+{
+	unsigned int i;
+
+	for (i = 0; i < 64; i++) {
+		struct region *region = region_alloc(test, CONT_PTE_SIZE);
+
+		if (!region)
+			break;
+		if (region_leaf_kind(region->start) != KLEAF_KIND_PTE)
+			return region;
+	}
+
+	return NULL;
+}
+
+static void split_waits_for_a_cpu_that_starts(struct kunit *test)
+{
+	struct region *pages = region_alloc(test, CONT_PTE_SIZE);
+	struct region *region = unsplit_region(test);
+	struct split_job job = {};
+	struct task_struct *task;
+	bool early;
+
+	if (!system_supports_bbml2_noabort())
+		kunit_skip(test, "no leaf is ever split here");
+	if (!region || !pages)
+		kunit_skip(test, "no contiguous memory");
+
+	KUNIT_ASSERT_EQ(test, 0, kleaf_split_to_pages(pages->start, pages->end));
+	job.start = region->start + PAGE_SIZE;
+	init_completion(&job.done);
+
+	cpus_read_lock();
+	kleaf_cpu_starting();
+	task = kthread_run(split_thread, &job, "kleaf_split");
+	early = !IS_ERR(task) &&
+		wait_for_completion_timeout(&job.done, HZ / 5);
+	/* No split is needed here: nothing to wait for. */
+	KUNIT_EXPECT_EQ(test, 0, region_change(pages, 1, 1, MODEL_RDONLY, true));
+	KUNIT_EXPECT_EQ(test, 0, region_change(pages, 1, 1, MODEL_RDONLY, false));
+	kleaf_cpu_started();
+	cpus_read_unlock();
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
+	KUNIT_EXPECT_FALSE(test, early);
+	if (!early)
+		wait_for_completion(&job.done);
+	KUNIT_EXPECT_EQ(test, job.ret, 0);
+	KUNIT_EXPECT_EQ(test, KLEAF_KIND_PTE, region_leaf_kind(job.start));
+}
+
 static struct kunit_case kleaf_boot_cases[] = {
 	KUNIT_CASE(split_on_one_cpu_works),
 	KUNIT_CASE(change_without_split_works_while_cpus_come_up),
 	KUNIT_CASE(split_while_cpus_come_up_is_refused),
 	KUNIT_CASE(split_when_features_are_final_works),
+	KUNIT_CASE(split_waits_for_a_cpu_that_starts),
 	{}
 };
 

@@ -7,6 +7,7 @@
  * See kleaf_split_kunit.c for how to do so in a kernel tree.
  */
 
+#include <linux/memblock.h>
 #include <linux/mm.h>
 #include <linux/set_memory.h>
 #include <linux/vmalloc.h>
@@ -199,6 +200,68 @@ static void snapshot_makes_whole_leaf_valid_and_back(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, region_check_leaves(test, region));
 }
 
+/* KASAN with tags hands out pages whose addresses have one. */
+static void tagged_address_is_changed_as_without_tag(struct kunit *test)
+{
+	struct region *region = region_alloc(test, PMD_SIZE);
+	unsigned long start, middle;
+
+	if (!region)
+		kunit_skip(test, "no contiguous memory");
+
+	middle = region->nr_pages / 2 + 1;
+	start = region->start + middle * PAGE_SIZE;
+	start = (unsigned long)__tag_set((void *)start, 0xa5);
+
+	KUNIT_EXPECT_EQ(test, 0, kleaf_change(start, start + PAGE_SIZE,
+					      __pgprot(PTE_RDONLY),
+					      __pgprot(PTE_WRITE)));
+	region->model[middle] = MODEL_RDONLY;
+	set_bit(middle, region->boundary);
+	set_bit(middle + 1, region->boundary);
+	KUNIT_EXPECT_TRUE(test, region_check_attributes(test, region));
+	KUNIT_EXPECT_TRUE(test, region_check_leaves(test, region));
+}
+
+/* What memory hot-add asks before it maps anything. */
+static void mapped_memory_is_found(struct kunit *test)
+{
+	struct region *region = region_alloc(test, PMD_SIZE);
+	phys_addr_t end_of_memory = ALIGN(memblock_end_of_DRAM(), PMD_SIZE);
+	unsigned long beyond = (unsigned long)__va(end_of_memory);
+	const pgprot_t prot = pgprot_tagged(PAGE_KERNEL);
+	unsigned long middle, size;
+
+	if (!region)
+		kunit_skip(test, "no contiguous memory");
+
+	size = region->end - region->start;
+	middle = region->start + size / 2;
+
+	KUNIT_EXPECT_EQ(test, kleaf_find_mapped(region->start, region->end, prot),
+			(long)size);
+	/* Part of a leaf. */
+	KUNIT_EXPECT_EQ(test, kleaf_find_mapped(middle, middle + PAGE_SIZE, prot),
+			(long)PAGE_SIZE);
+	KUNIT_EXPECT_EQ(test, kleaf_find_mapped(region->start, region->end,
+						pgprot_noncached(prot)),
+			(long)-EEXIST);
+	KUNIT_EXPECT_EQ(test, 1, kleaf_prepare_add(__pa(region->start), size, prot));
+	KUNIT_EXPECT_EQ(test, 1, kleaf_prepare_add(__pa(middle), PAGE_SIZE, prot));
+
+	KUNIT_ASSERT_EQ(test, 0, region_change(region, 1, 1, MODEL_INVALID, true));
+	KUNIT_EXPECT_EQ(test, -EEXIST,
+			kleaf_prepare_add(__pa(region->start), size, prot));
+	KUNIT_ASSERT_EQ(test, 0, region_change(region, 1, 1, MODEL_INVALID, false));
+
+	if (beyond >= PAGE_END)
+		return;
+	KUNIT_EXPECT_EQ(test, 0, kleaf_prepare_add(end_of_memory, PMD_SIZE, prot));
+	KUNIT_EXPECT_EQ(test, -EEXIST,
+			kleaf_prepare_add(memblock_end_of_DRAM() - PAGE_SIZE,
+					  PMD_SIZE, prot));
+}
+
 static void kfence_pool_is_made_of_pages(struct kunit *test)
 {
 	unsigned long addr, end;
@@ -233,6 +296,8 @@ static struct kunit_case kleaf_setmem_cases[] = {
 	KUNIT_CASE(set_memory_ro_without_memory_changes_all_or_nothing),
 	KUNIT_CASE(set_direct_map_one_page_keeps_neighbours),
 	KUNIT_CASE(snapshot_makes_whole_leaf_valid_and_back),
+	KUNIT_CASE(tagged_address_is_changed_as_without_tag),
+	KUNIT_CASE(mapped_memory_is_found),
 	KUNIT_CASE(kfence_pool_is_made_of_pages),
 	KUNIT_CASE(directmap_counters_match_walk),
 	{}
