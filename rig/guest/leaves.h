@@ -85,6 +85,16 @@ void pt_free(struct pt_dump *dump);
 const struct pt_range *pt_find(const struct pt_dump *dump, uint64_t addr);
 
 /**
+ * pt_read_large() - how much of a range is in leaves larger than a page now?
+ * @addr: first byte
+ * @size: in bytes
+ * @large: bytes in such leaves
+ * Return: whether all of the range is mapped; false too, with a message on
+ *	stderr, if the tables cannot be read.
+ */
+bool pt_read_large(uint64_t addr, uint64_t size, uint64_t *large);
+
+/**
  * pt_leaf_start() - first byte of the leaf that holds an address
  * @range: the stretch that holds @addr
  */

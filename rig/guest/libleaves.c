@@ -254,6 +254,26 @@ const struct pt_range *pt_find(const struct pt_dump *dump, uint64_t addr)
 	return NULL;
 }
 
+bool pt_read_large(uint64_t addr, uint64_t size, uint64_t *large)
+{
+	const struct pt_range *range;
+	struct pt_dump dump;
+	uint64_t at;
+
+	*large = 0;
+	if (pt_read_path(&dump, NULL, 0))
+		return false;
+	for (at = addr; at < addr + size; at += dump.geo.page_size) {
+		range = pt_find(&dump, at);
+		if (!range)
+			break;
+		if (range->kind != PT_PTE)
+			*large += dump.geo.page_size;
+	}
+	pt_free(&dump);
+	return at >= addr + size;
+}
+
 uint64_t pt_leaf_start(const struct pt_dump *dump,
 		       const struct pt_range *range, uint64_t addr)
 {

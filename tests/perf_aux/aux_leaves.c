@@ -36,28 +36,6 @@ static int open_event(void)
 	return syscall(SYS_perf_event_open, &attr, -1, 0, -1, 0);
 }
 
-/* Bytes of the buffer in leaves larger than a page; ~0 if some are unmapped. */
-static uint64_t bytes_in_large_leaves(uint64_t addr, uint64_t size)
-{
-	uint64_t at, large = 0;
-	struct pt_dump dump;
-
-	if (pt_read_path(&dump, NULL, 0))
-		ksft_exit_fail_msg("cannot read " PT_DUMP_PATH "\n");
-	for (at = addr; at < addr + size; at += dump.geo.page_size) {
-		const struct pt_range *range = pt_find(&dump, at);
-
-		if (!range) {
-			large = ~0ULL;
-			break;
-		}
-		if (range->kind != PT_PTE)
-			large += dump.geo.page_size;
-	}
-	pt_free(&dump);
-	return large;
-}
-
 static bool same_data(const uint64_t *aux)
 {
 	uint64_t i;
@@ -89,8 +67,9 @@ int main(void)
 	struct perf_event_mmap_page *head;
 	unsigned long addr, nr_pages;
 	char text[80];
-	uint64_t large;
+	uint64_t large = 0;
 	void *aux;
+	bool mapped;
 	int fd;
 
 	ksft_print_header();
@@ -115,11 +94,11 @@ int main(void)
 		ksft_exit_fail_msg("cannot read " STATE "\n");
 	ksft_test_result(nr_pages * page == AUX, "driver_has_the_whole_buffer\n");
 
-	large = bytes_in_large_leaves(addr, AUX);
+	mapped = pt_read_large(addr, AUX, &large);
 	ksft_print_msg("%llu of %lu KiB are in large leaves\n",
 		       (unsigned long long)large >> 10, AUX >> 10);
 	/* It is allocated in chunks of half of it, if there are such. */
-	ksft_test_result(large != ~0ULL && large >= AUX / 2,
+	ksft_test_result(mapped && large >= AUX / 2,
 			 "buffer_has_large_leaves\n");
 
 	snprintf(text, sizeof(text), "%llu", NUMBER);

@@ -46,33 +46,12 @@ static int allocate(unsigned long size)
 	return request.fd;
 }
 
-/* Bytes of the range in large leaves; ~0 if some of it is not mapped. */
-static uint64_t bytes_in_large_leaves(uint64_t addr, uint64_t size)
-{
-	uint64_t at, large = 0;
-	struct pt_dump dump;
-
-	if (pt_read_path(&dump, NULL, 0))
-		ksft_exit_fail_msg("cannot read " PT_DUMP_PATH "\n");
-	for (at = addr; at < addr + size; at += dump.geo.page_size) {
-		const struct pt_range *range = pt_find(&dump, at);
-
-		if (!range) {
-			large = ~0ULL;
-			break;
-		}
-		if (range->kind != PT_PTE)
-			large += dump.geo.page_size;
-	}
-	pt_free(&dump);
-	return large;
-}
-
 int main(void)
 {
 	unsigned long addr, size, wrong;
-	uint64_t *words, i, large;
+	uint64_t *words, i, large = 0;
 	char text[96];
+	bool mapped;
 	int fd;
 
 	ksft_print_header();
@@ -95,11 +74,11 @@ int main(void)
 		ksft_exit_fail_msg("cannot read " STATE "\n");
 	ksft_test_result(size == SIZE && !wrong, "driver_sees_every_word\n");
 
-	large = bytes_in_large_leaves(addr, size);
+	mapped = pt_read_large(addr, size, &large);
 	ksft_print_msg("%llu of %lu KiB are in large leaves\n",
 		       (unsigned long long)large >> 10, SIZE >> 10);
 	/* Most of a fresh machine is in blocks of order 8. */
-	ksft_test_result(large != ~0ULL && large >= SIZE / 2,
+	ksft_test_result(mapped && large >= SIZE / 2,
 			 "most_is_in_large_leaves\n");
 
 	for (i = 0; i < SIZE / sizeof(*words); i++)
