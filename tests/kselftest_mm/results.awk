@@ -2,9 +2,10 @@
 # Print what a selftest of mm says so that the rig finds a result with a name in it
 # for each thing that was tested.
 #
-# Usage: PROGRAM | awk -f results.awk -v program=PROGRAM -v list=FILE
+# Usage: PROGRAM | awk -f results.awk -v program=PROGRAM -v list=FILE [-v dies=STATUS]
 # A line "PROGRAM: REGEX" of FILE names results that fail on the base as well: they
-# become expected failures, and fail if they pass.
+# become expected failures, and fail if they pass. With dies= the program is to end
+# early, with this status.
 # Exit codes: 0 what the program exits with holds, 255 something failed, anything
 #             else: nothing unexpected failed if the program exits with this.
 
@@ -118,7 +119,9 @@ END {
 	end_of_run_test()
 	if (!NR)
 		print "it says nothing"
-	if (tap && plan != got + 0) {
+	if (dies != "")
+		result(1, "the rest", "XFAIL dies as on the base")
+	else if (tap && plan != got + 0) {
 		print "# " got + 0 " results where " plan " were planned"
 		failed++
 	}
@@ -126,5 +129,7 @@ END {
 		result(1, "everything else", "")
 	if (failed)
 		exit 255
+	if (dies != "")
+		exit dies
 	exit tap && failed_as_expected ? 1 : failed_as_expected + 0
 }
