@@ -3,6 +3,7 @@
 # Configure every kernel variant: config.sh says which option got lost.
 #
 # Usage: tests/rig_configs/every.sh	from the top directory; KTAP
+# shellcheck disable=SC2317 # configure is called by name
 set -eu
 
 top=$(pwd)
