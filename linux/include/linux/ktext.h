@@ -15,6 +15,7 @@
 #include <linux/numa.h>
 #include <linux/types.h>
 
+struct mutex;
 struct seq_file;
 
 /**
@@ -32,6 +33,9 @@ struct ktext_window {
 };
 
 #ifdef CONFIG_KERNEL_REPLICATION
+
+/* Held while copies beside those of the image are made, mapped and dropped. */
+extern struct mutex ktext_mutex;
 
 /**
  * ktext_wanted() - will the nodes have page tables of their own?
@@ -82,13 +86,14 @@ bool ktext_copy_phys(int nid, unsigned long addr, phys_addr_t *phys);
 
 /**
  * ktext_add() - replicate memory that has become read-only
- * @addr: first byte, page aligned, in the range that arch_ktext_map() serves
+ * @addr: first byte, page aligned
  * @size: in bytes, a multiple of the page size; none is fine
  *
- * Where that fails the nodes go on with the original.
+ * Before ktext_enable() it is noted, and replicated there. Where replication
+ * fails the nodes go on with the original.
  *
- * Context: Process context, may sleep. Takes ktext_mutex. Text in the range
- *	may run, and may be written to by the writers of text.
+ * Context: Process context after early_initcall level, may sleep. Takes
+ *	ktext_mutex. Text in the range may run, and be written to by its writers.
  */
 void ktext_add(const void *addr, size_t size);
 
@@ -169,36 +174,46 @@ int __must_check arch_ktext_protect(void *addr, size_t size, bool readonly);
  * @nid: a node that has a copy
  *
  * Context: ktext_enable(), may sleep.
- * Return: 0; -ENOMEM, nothing is left behind then.
+ * Return: 0; -ENOMEM; or an error of arch_ktext_protect(). On error nothing is
+ *	left behind.
  */
 int __must_check arch_ktext_create_tables(int nid);
 
 /**
- * arch_ktext_map() - have the nodes' tables map copies
+ * arch_ktext_get_tables() - give the nodes tables of their own for a range
  * @start: first byte, page aligned
  * @end: one past the last byte, page aligned
  *
- * Where ktext_copy_phys() has copies; they equal the original, and both are
- * read-only. Tables that the nodes lack are allocated.
+ * They map the original, as do those that are there already.
  *
  * Context: ktext_mutex held, may sleep.
  * Return: 0; -ENOMEM; -ERANGE if the nodes share the tables of this range for
- *	good; -EOPNOTSUPP if it is not mapped by pages. On error nothing is
- *	changed.
+ *	good; -EOPNOTSUPP if it is not mapped read-only by pages. On error
+ *	nothing is changed.
  */
-int __must_check arch_ktext_map(unsigned long start, unsigned long end);
+int __must_check arch_ktext_get_tables(unsigned long start, unsigned long end);
 
 /**
- * arch_ktext_unmap() - have the nodes' tables map the original again
- * @start: as given to arch_ktext_map(), which succeeded
- * @end: as given to arch_ktext_map()
+ * arch_ktext_put_tables() - undo arch_ktext_get_tables()
+ * @start: as given there
+ * @end: as given there
  *
- * ktext_copy_phys() has no copies there any more. No CPU uses any when this
- * returns.
+ * Context: ktext_mutex held, may sleep. The tables map the original.
+ */
+void arch_ktext_put_tables(unsigned long start, unsigned long end);
+
+/**
+ * arch_ktext_update() - have the nodes' tables map what they should
+ * @start: first byte, page aligned, between arch_ktext_get_tables() and
+ *	arch_ktext_put_tables()
+ * @end: one past the last byte
+ *
+ * That is what ktext_copy_phys() says. Copies equal the original, and both are
+ * read-only. No CPU uses what was mapped before when this returns.
  *
  * Context: ktext_mutex held, may sleep.
  */
-void arch_ktext_unmap(unsigned long start, unsigned long end);
+void arch_ktext_update(unsigned long start, unsigned long end);
 
 /**
  * arch_ktext_start() - fill the tables of all nodes and move the CPUs to them

@@ -14,9 +14,12 @@
  *      alias in the linear map is read-only.
  *  I4 (always). Regions do not overlap.
  *
- * Locking: regions and copies are made and dropped by one thread at a time.
- *   They are found with preemption disabled, which is a read side for
- *   synchronize_rcu() in any context, with or without RCU watching.
+ * Locking: regions are made and destroyed with ktext_mutex held, copies of one
+ *   region by one thread at a time. They are found with preemption disabled,
+ *   which is a read side for synchronize_rcu() in any context, with or without
+ *   RCU watching. Looking up an address takes no lock, and time that grows with
+ *   the logarithm of the number of regions: page entries are stored with
+ *   interrupts off meanwhile, and text is written by whatever is interrupted.
  * TLB and barriers: arch_ktext_protect() flushes what it changes. The lock of
  *   the text writers, taken for each page that is copied, orders the store
  *   that publishes the pages (I2) against them.
@@ -30,13 +33,43 @@
 #include <linux/mm.h>
 #include <linux/nodemask.h>
 #include <linux/preempt.h>
-#include <linux/rculist.h>
+#include <linux/rbtree_latch.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 
 #include "ktext.h"
 
 LIST_HEAD(ktext_regions);
+
+static struct latch_tree_root region_tree;
+
+static __always_inline struct ktext_region *
+region_of(struct latch_tree_node *node)
+{
+	return container_of(node, struct ktext_region, node);
+}
+
+static __always_inline bool region_is_below(struct latch_tree_node *a,
+					    struct latch_tree_node *b)
+{
+	return region_of(a)->start < region_of(b)->start;
+}
+
+static __always_inline int compare_address(void *key,
+					   struct latch_tree_node *node)
+{
+	unsigned long addr = (unsigned long)key;
+
+	if (addr < region_of(node)->start)
+		return -1;
+
+	return addr >= region_of(node)->end;
+}
+
+static const struct latch_tree_ops region_ops = {
+	.less = region_is_below,
+	.comp = compare_address,
+};
 
 static size_t chunk_size(const struct ktext_chunk *chunk)
 {
@@ -70,6 +103,8 @@ struct ktext_region *ktext_region_create(unsigned long start, unsigned long end,
 {
 	struct ktext_region *region;
 
+	lockdep_assert_held(&ktext_mutex);
+
 	region = kzalloc(struct_size(region, pages, nr_node_ids), GFP_KERNEL);
 	if (!region)
 		return NULL;
@@ -84,7 +119,8 @@ struct ktext_region *ktext_region_create(unsigned long start, unsigned long end,
 		return NULL;
 	}
 	cut(start, end, max_order, region->chunks);
-	list_add_tail_rcu(&region->list, &ktext_regions);
+	list_add_tail(&region->list, &ktext_regions);
+	latch_tree_insert(&region->node, &region_tree, &region_ops);
 
 	return region;
 }
@@ -204,7 +240,10 @@ void ktext_region_destroy(struct ktext_region *region)
 	struct page **pages;
 	int nid;
 
-	list_del_rcu(&region->list);
+	lockdep_assert_held(&ktext_mutex);
+
+	list_del(&region->list);
+	latch_tree_erase(&region->node, &region_tree, &region_ops);
 	/* Partner of the sections with preemption off that find regions. */
 	synchronize_rcu();
 
@@ -237,17 +276,13 @@ static phys_addr_t __kprobes phys_in(const struct ktext_region *region,
 	return page_to_phys(pages[low]) + (addr - region->chunks[low].start);
 }
 
-/* With preemption disabled, for as long as the region is used. */
-static struct ktext_region *__kprobes find_region(unsigned long addr)
+struct ktext_region *__kprobes ktext_region_at(unsigned long addr)
 {
-	struct ktext_region *region;
+	struct latch_tree_node *node;
 
-	list_for_each_entry_rcu(region, &ktext_regions, list, true) {
-		if (addr >= region->start && addr < region->end)
-			return region;
-	}
+	node = latch_tree_find((void *)addr, &region_tree, &region_ops);
 
-	return NULL;
+	return node ? region_of(node) : NULL;
 }
 
 bool ktext_copy_phys(int nid, unsigned long addr, phys_addr_t *phys)
@@ -256,7 +291,7 @@ bool ktext_copy_phys(int nid, unsigned long addr, phys_addr_t *phys)
 	struct page **pages = NULL;
 
 	preempt_disable_notrace();
-	region = find_region(addr);
+	region = ktext_region_at(addr);
 	if (region && READ_ONCE(region->mapped))
 		pages = READ_ONCE(region->pages[nid]);
 	if (pages)
@@ -268,7 +303,7 @@ bool ktext_copy_phys(int nid, unsigned long addr, phys_addr_t *phys)
 
 bool __kprobes ktext_next_copy(const void *addr, int *nid, phys_addr_t *phys)
 {
-	struct ktext_region *region = find_region((unsigned long)addr);
+	struct ktext_region *region = ktext_region_at((unsigned long)addr);
 	struct page **pages;
 
 	if (!region)

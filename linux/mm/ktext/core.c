@@ -12,7 +12,8 @@
  *  I3 (after ktext_enable()). States do not change.
  *
  * Locking: none; all is written by ktext_enable(), which runs once before
- *   user space starts.
+ *   user space starts. Regions beside the image come and go meanwhile, under
+ *   ktext_mutex.
  * TLB and barriers: arch_ktext_start() publishes the tables, its stop_machine
  *   orders them before their use.
  * Failure: a node that lacks memory for its copy or its tables, or whose copy
@@ -50,6 +51,15 @@ static int __init parse_switch(char *arg)
 }
 early_param("kernel_replication", parse_switch);
 
+static int image_node(void)
+{
+	struct ktext_window window;
+
+	arch_ktext_window(&window);
+
+	return page_to_nid(virt_to_page(lm_alias((void *)window.start)));
+}
+
 /* Before the first secondary CPU, for I1. */
 static int __init decide(void)
 {
@@ -62,6 +72,9 @@ static int __init decide(void)
 		pr_info("off, since rodata=off leaves rodata writable\n");
 	} else {
 		wanted = true;
+		home_node = image_node();
+		/* Nothing but the image is executable before this. */
+		ktext_phase = KTEXT_WAITING;
 	}
 
 	return 0;
@@ -75,10 +88,10 @@ bool ktext_wanted(void)
 
 int ktext_home_node(void)
 {
-	return home_node;
+	return READ_ONCE(home_node);
 }
 
-static void enable_node(struct ktext_region *image, int nid)
+static bool enable_node(struct ktext_region *image, int nid)
 {
 	int err = ktext_region_copy(image, nid);
 
@@ -90,25 +103,24 @@ static void enable_node(struct ktext_region *image, int nid)
 
 	if (!err) {
 		ktext_states[nid] = KTEXT_COPY;
-		return;
+		return true;
 	}
 
 	ktext_states[nid] = err == -ENOMEM ? KTEXT_NO_ROOM : KTEXT_UNPROTECTED;
 	pr_warn("node %d uses the home copy: %s\n", nid, err == -ENOMEM ?
 		"no room for its own" : "its own would stay writable");
+
+	return false;
 }
 
-static void report(const struct ktext_region *image)
+static void report(const struct ktext_region *image, unsigned int nr_copies)
 {
-	unsigned int nr_copies = 0;
 	size_t table_bytes = 0;
 	int nid;
 
 	for_each_node_state(nid, N_MEMORY) {
-		if (ktext_states[nid] != KTEXT_COPY)
-			continue;
-		nr_copies++;
-		table_bytes += arch_ktext_table_bytes(nid);
+		if (ktext_states[nid] == KTEXT_COPY)
+			table_bytes += arch_ktext_table_bytes(nid);
 	}
 
 	pr_info("node %d has kernel text and rodata, %u other nodes a copy of %lu KiB, and %zu KiB of tables\n",
@@ -116,42 +128,67 @@ static void report(const struct ktext_region *image)
 		table_bytes / SZ_1K);
 }
 
+static struct ktext_region *create_image(void)
+{
+	struct ktext_region *image;
+	struct ktext_window window;
+
+	arch_ktext_window(&window);
+	mutex_lock(&ktext_mutex);
+	image = ktext_region_create(window.start, window.end, window.max_order);
+	mutex_unlock(&ktext_mutex);
+
+	return image;
+}
+
+static void give_up(void)
+{
+	ktext_regions_give_up();
+	/* Nobody gains from having everything on one node now. */
+	WRITE_ONCE(home_node, NUMA_NO_NODE);
+}
+
 void ktext_enable(void)
 {
-	struct ktext_window window;
 	struct ktext_region *image;
+	unsigned int nr_copies = 0;
 	int nid;
 
 	if (!wanted)
 		return;
 	if (!arch_ktext_possible()) {
 		pr_info("all nodes use the home copy: a hypervisor keeps part of it to itself\n");
+		give_up();
 		return;
 	}
 
-	arch_ktext_window(&window);
 	ktext_states = kcalloc(nr_node_ids, sizeof(*ktext_states), GFP_KERNEL);
-	image = ktext_states ? ktext_region_create(window.start, window.end,
-						   window.max_order) : NULL;
+	image = ktext_states ? create_image() : NULL;
 	if (!image) {
 		pr_warn("all nodes use the home copy: no room for lists\n");
 		kfree(ktext_states);
 		ktext_states = NULL;
+		give_up();
 		return;
 	}
 
-	home_node = page_to_nid(virt_to_page(lm_alias((void *)window.start)));
 	ktext_states[home_node] = KTEXT_HOME;
 	for_each_online_node(nid) {
 		if (!node_state(nid, N_MEMORY))
 			pr_info("node %d uses the home copy: it has no memory\n",
 				nid);
 		else if (nid != home_node)
-			enable_node(image, nid);
+			nr_copies += enable_node(image, nid);
 	}
 
-	image->mapped = true;
-	arch_ktext_start();
-	report(image);
+	if (nr_copies) {
+		image->mapped = true;
+		arch_ktext_start();
+		report(image, nr_copies);
+		ktext_regions_start();
+	} else {
+		report(image, nr_copies);
+		give_up();
+	}
 	ktext_debugfs_init();
 }

@@ -82,6 +82,32 @@ static unsigned int compare_region(struct seq_file *m, int nid,
 	return nr_different;
 }
 
+static int regions_show(struct seq_file *m, void *unused)
+{
+	unsigned int nr_regions = 0, nr_home_only = 0;
+	const struct ktext_region *region;
+	nodemask_t nodes;
+	int nid;
+
+	mutex_lock(&ktext_mutex);
+	list_for_each_entry(region, &ktext_regions, list) {
+		nodes_clear(nodes);
+		for_each_online_node(nid) {
+			if (region->mapped && region->pages[nid])
+				node_set(nid, nodes);
+		}
+		seq_printf(m, "addr=%#lx size=%lu nodes=%*pbl\n", region->start,
+			   region->end - region->start, nodemask_pr_args(&nodes));
+		nr_regions++;
+		nr_home_only += nodes_empty(nodes);
+	}
+	mutex_unlock(&ktext_mutex);
+	seq_printf(m, "regions=%u home_only=%u\n", nr_regions, nr_home_only);
+
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(regions);
+
 static void check_root(void *on_root)
 {
 	*(bool *)on_root = arch_ktext_on_root(numa_node_id());
@@ -152,6 +178,7 @@ void ktext_debugfs_init(void)
 	int nid;
 
 	debugfs_create_file("state", 0400, dir, NULL, &state_fops);
+	debugfs_create_file("regions", 0400, dir, NULL, &regions_fops);
 	debugfs_create_file("compare", 0400, dir, NULL, &compare_fops);
 
 	for_each_online_node(nid) {

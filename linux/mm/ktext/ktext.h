@@ -6,8 +6,16 @@
 #include <linux/ktext.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
+#include <linux/rbtree_latch.h>
 
 struct page;
+
+/* Guarded by ktext_mutex. */
+enum ktext_phase {
+	KTEXT_OFF,		/* nothing is replicated, for good */
+	KTEXT_WAITING,		/* regions are made, copies not yet */
+	KTEXT_ON,
+};
 
 /* What a node runs. All but KTEXT_COPY use the home copy. */
 enum ktext_state {
@@ -34,16 +42,18 @@ struct ktext_chunk {
 
 /**
  * struct ktext_region - addresses that differ from node to node
+ * @node: in the tree that addresses are looked up in
  * @list: in ktext_regions
  * @start: first byte, page aligned
  * @end: one past the last byte, page aligned
- * @mapped: the nodes' tables map the copies
+ * @mapped: the nodes' tables map the copies; they have tables of their own there
  * @chunks: what the region is cut into, in ascending order
  * @nr_chunks: their number
  * @pages: by node id, the first page of each chunk; NULL for a node without a
  *	copy
  */
 struct ktext_region {
+	struct latch_tree_node node;
 	struct list_head list;
 	unsigned long start;
 	unsigned long end;
@@ -53,7 +63,7 @@ struct ktext_region {
 	struct page **pages[];
 };
 
-extern struct mutex ktext_mutex;
+extern enum ktext_phase ktext_phase;
 extern struct list_head ktext_regions;
 extern enum ktext_state *ktext_states;
 
@@ -63,11 +73,21 @@ extern enum ktext_state *ktext_states;
  * @end: one past the last byte, page aligned
  * @max_order: order of the largest leaf that maps any of it
  *
- * Context: Process context, may sleep.
+ * Context: Process context, may sleep. ktext_mutex held.
  * Return: the region, or NULL if there is no memory.
  */
 struct ktext_region *ktext_region_create(unsigned long start, unsigned long end,
 					 unsigned int max_order);
+
+/**
+ * ktext_region_at() - find the region that an address lies in
+ * @addr: any address
+ *
+ * Context: Any. ktext_mutex held, or preemption disabled for as long as the
+ *	region is used.
+ * Return: the region, or NULL.
+ */
+struct ktext_region *ktext_region_at(unsigned long addr);
 
 /**
  * ktext_region_copy() - make and protect the copy of a node
@@ -93,9 +113,23 @@ void ktext_region_drop(struct ktext_region *region, int nid);
  * ktext_region_destroy() - undo ktext_region_create(), and drop all copies
  * @region: a region that no table maps
  *
- * Context: Process context, sleeps.
+ * Context: Process context, sleeps. ktext_mutex held.
  */
 void ktext_region_destroy(struct ktext_region *region);
+
+/**
+ * ktext_regions_start() - replicate what was given to ktext_add() before
+ *
+ * Context: ktext_enable(), when CPUs use the nodes' tables. Takes ktext_mutex.
+ */
+void ktext_regions_start(void);
+
+/**
+ * ktext_regions_give_up() - forget what was given to ktext_add(), now and later
+ *
+ * Context: ktext_enable(). Takes ktext_mutex.
+ */
+void ktext_regions_give_up(void);
 
 #ifdef CONFIG_DEBUG_FS
 /**

@@ -48,7 +48,7 @@ struct ktext_table {
 /* Those that stay. Complete, and never changed, before the hook is registered. */
 extern struct list_head ktext_tables;
 
-/* Those that come and go. Changed with ktext_mutex and ktext_lock held. */
+/* Those that come and go. With ktext_mutex held. */
 extern struct list_head ktext_leaves;
 extern raw_spinlock_t ktext_lock;
 
@@ -63,6 +63,13 @@ struct ktext_range {
 };
 
 extern struct ktext_range ktext_reach;
+
+/*
+ * By multiples of PMD_SIZE from the start of ktext_reach: the table of the last
+ * level that translates them, if it has counterparts. Changed with ktext_lock
+ * held once the hook is registered.
+ */
+extern struct ktext_table **ktext_slots;
 
 /* Bytes that one entry translates, as a shift. */
 static inline unsigned int ktext_shift(int level)
@@ -95,13 +102,52 @@ u64 ktext_node_entry(const struct ktext_table *table, unsigned int index,
 		     int nid);
 
 /**
- * ktext_find_table() - find a home table
+ * ktext_find_table() - find a home table that stays
  * @home: address of the table, in the linear map
  *
- * Context: ktext_mutex or ktext_lock held; or neither, for a table that stays.
+ * Context: Any, once the list is complete.
  * Return: the table, or NULL if it is none.
  */
 struct ktext_table *ktext_find_table(const u64 *home);
+
+/**
+ * ktext_is_top() - is this the top-level table?
+ * @table: a home table
+ *
+ * Context: Any.
+ * Return: true if it is.
+ */
+bool ktext_is_top(const struct ktext_table *table);
+
+/**
+ * ktext_slot() - where a table of the last level is found by address
+ * @addr: any address
+ *
+ * Context: Any, once the list is complete; ktext_mutex or ktext_lock held for
+ *	what it points to.
+ * Return: the slot, or NULL if @addr is out of reach.
+ */
+static inline struct ktext_table **ktext_slot(unsigned long addr)
+{
+	if (addr < ktext_reach.start || addr >= ktext_reach.end)
+		return NULL;
+
+	return &ktext_slots[(addr - ktext_reach.start) >> PMD_SHIFT];
+}
+
+/**
+ * ktext_next_table() - the home table that an entry leads to
+ * @table: a home table
+ * @index: of the entry in it
+ * @entry: what the entry holds, or held a moment ago
+ *
+ * Takes time that does not grow with the number of tables that come and go.
+ *
+ * Context: ktext_mutex or ktext_lock held.
+ * Return: the table, or NULL if it leads to none with counterparts.
+ */
+struct ktext_table *ktext_next_table(const struct ktext_table *table,
+				     unsigned int index, u64 entry);
 
 /**
  * ktext_alloc_table() - allocate a counterpart of a table

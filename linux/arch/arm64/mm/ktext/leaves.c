@@ -13,17 +13,18 @@
  *      that are read-only and equal. Neither is a change that requires
  *      break-before-make (Arm ARM, D8 "Using break-before-make when updating
  *      translation table entries").
- *  I2 (always). A counterpart that any walker may still use is in ktext_leaves,
- *      and so kept up to date.
+ *  I2 (always). A counterpart that any walker may still use is in its slot, and
+ *      so kept up to date.
  *
- * Locking: ktext_mutex; ktext_lock for changes of the list and of live tables.
+ * Locking: ktext_mutex; ktext_lock for changes of slots and of live tables.
  * TLB and barriers: DSB ISHST between the contents of a table and the entry
  *   that links it. Broadcast TLBI, of walk caches too, after a table is linked
  *   or unlinked, and before it is freed.
- * Failure: nothing stays linked.
+ * Failure: nothing stays linked that was not before.
  * See: Documentation/mm/kernel-replication.rst
  */
 
+#include <linux/mutex.h>
 #include <linux/slab.h>
 
 #include <asm/tlbflush.h>
@@ -113,9 +114,10 @@ static int create_leaf(struct ktext_table *upper, unsigned long addr, u64 *home)
 	leaf->level = KTEXT_LAST_LEVEL;
 	leaf->nr_users = 1;
 
+	list_add_tail(&leaf->list, &ktext_leaves);
 	/* From here on stores of others reach it; what it lacks is filled in. */
 	raw_spin_lock_irq(&ktext_lock);
-	list_add_tail(&leaf->list, &ktext_leaves);
+	*ktext_slot(addr) = leaf;
 	raw_spin_unlock_irq(&ktext_lock);
 	ktext_sync_range(leaf->start, leaf->start + PMD_SIZE);
 
@@ -149,7 +151,7 @@ static int get_leaf(unsigned long addr)
 	if (!home)
 		return -EOPNOTSUPP;
 
-	leaf = ktext_find_table(home);
+	leaf = *ktext_slot(addr);
 	if (!leaf)
 		return create_leaf(upper, addr, home);
 	leaf->nr_users++;
@@ -160,7 +162,8 @@ static int get_leaf(unsigned long addr)
 static void put_leaf(unsigned long addr)
 {
 	struct ktext_table *upper = find_upper(addr);
-	struct ktext_table *leaf = ktext_find_table(home_leaf(upper, addr));
+	struct ktext_table **slot = ktext_slot(addr);
+	struct ktext_table *leaf = *slot;
 	unsigned int index = upper_index(upper, addr);
 	int nid;
 
@@ -181,12 +184,13 @@ static void put_leaf(unsigned long addr)
 
 	/* I2: only now has every walker let go of it. */
 	raw_spin_lock_irq(&ktext_lock);
-	list_del(&leaf->list);
+	*slot = NULL;
 	raw_spin_unlock_irq(&ktext_lock);
+	list_del(&leaf->list);
 	free_leaf(leaf);
 }
 
-/* Give back the tables of [@start, @end), which ends at a table's edge. */
+/* Give back the tables of [@start, @end). */
 static void put_leaves(unsigned long start, unsigned long end)
 {
 	unsigned long addr;
@@ -211,10 +215,12 @@ static bool mapped_by_pages(unsigned long start, unsigned long end)
 	return true;
 }
 
-int arch_ktext_map(unsigned long start, unsigned long end)
+int arch_ktext_get_tables(unsigned long start, unsigned long end)
 {
 	unsigned long addr;
 	int err;
+
+	lockdep_assert_held(&ktext_mutex);
 
 	/* What is stored to page tables elsewhere is not passed on. */
 	if (start < ktext_reach.start || end > ktext_reach.end)
@@ -231,24 +237,25 @@ int arch_ktext_map(unsigned long start, unsigned long end)
 		err = get_leaf(addr);
 		if (err) {
 			put_leaves(start, addr);
-			/* CPUs may have used copies through these tables. */
-			if (addr > start)
-				flush_tlb_kernel_range(start, addr);
 			return err;
 		}
 	}
 
-	ktext_sync_range(start, end);
-	/* Until then some CPUs may use the original, which is as good. */
-	flush_tlb_kernel_range(start, end);
-
 	return 0;
 }
 
-void arch_ktext_unmap(unsigned long start, unsigned long end)
+void arch_ktext_put_tables(unsigned long start, unsigned long end)
 {
-	ktext_sync_range(start, end);
-	/* Nobody uses the copies after this; the caller frees them. */
-	flush_tlb_kernel_range(start, end);
+	lockdep_assert_held(&ktext_mutex);
+
 	put_leaves(start, end);
+}
+
+void arch_ktext_update(unsigned long start, unsigned long end)
+{
+	lockdep_assert_held(&ktext_mutex);
+
+	ktext_sync_range(start, end);
+	/* Until then some CPUs may use what was there before: it is as good. */
+	flush_tlb_kernel_range(start, end);
 }

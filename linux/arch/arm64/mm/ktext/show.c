@@ -79,14 +79,6 @@ static void show_leaf(struct seq_file *m, struct leaf_run *run,
 	run->end = addr + BIT(ktext_shift(level));
 }
 
-static const struct ktext_table *
-next_home_table(const struct ktext_table *table, unsigned int index)
-{
-	pte_t entry = __pte(READ_ONCE(table->home[index]));
-
-	return ktext_find_table(phys_to_virt(__pte_to_phys(entry)));
-}
-
 static void show_table(struct seq_file *m, struct leaf_run *run,
 		       const struct ktext_table *table, const u64 *entries)
 {
@@ -110,7 +102,8 @@ static void show_table(struct seq_file *m, struct leaf_run *run,
 		}
 
 		/* One that is just being stored is shared, not the node's own. */
-		next = next_home_table(table, index);
+		next = ktext_next_table(table, index,
+					READ_ONCE(table->home[index]));
 		if (!next)
 			continue;
 

@@ -16,8 +16,10 @@
  *  I3 (always). An entry that leads to a home table with counterparts does not
  *      change as long as it does.
  *
- * Locking: ktext_lock, innermost, for stores to the nodes' tables. Stores to
- *   one home entry are serialised by its users, as on one table.
+ * Locking: ktext_lock, innermost, for stores to the nodes' tables and for the
+ *   fixmap slot of the top level. It is held, with interrupts off, for so many
+ *   entries at a time and no more. Stores to one home entry are serialised by
+ *   its users, as on one table.
  * TLB and barriers: the setter's own DSB ISHST after the store to the home
  *   entry covers the stores of the hook before it; ktext_sync_ptes() ends with
  *   one of its own. Who clears an entry flushes after that, broadcast, which
@@ -40,17 +42,29 @@
 DEFINE_RAW_SPINLOCK(ktext_lock);
 static DEFINE_STATIC_KEY_FALSE(ktext_sync_key);
 
-static void store_copies(struct ktext_table *table, unsigned int index,
-			 u64 entry)
+/* Page entries that are passed on at a time with interrupts off. */
+#define SYNC_BATCH		32
+
+static void store_copy(struct ktext_table *table, unsigned int index, int nid,
+		       u64 entry)
 {
-	int nid;
+	u64 *entryp = &table->copy[nid][index];
 
 	lockdep_assert_held(&ktext_lock);
 
-	/* Partner: the walkers of the nodes' CPUs, which are single-copy. */
-	for (nid = 0; nid < nr_node_ids; nid++)
-		if (table->copy[nid])
-			WRITE_ONCE(table->copy[nid][index], entry);
+	/* Those of the top level are read-only, as those of the home table. */
+	if (ktext_is_top(table)) {
+		if (READ_ONCE(*entryp) == entry)
+			return;
+		entryp = (u64 *)set_fixmap_offset(FIX_KTEXT_TOP,
+						  virt_to_phys(entryp));
+	}
+
+	/* Partner: the walkers of the node's CPUs, which are single-copy. */
+	WRITE_ONCE(*entryp, entry);
+
+	if (ktext_is_top(table))
+		clear_fixmap(FIX_KTEXT_TOP);
 }
 
 /* Where an entry that a setter was given lies in the linear map. */
@@ -73,21 +87,14 @@ static const u64 *linear_address(const void *entryp)
 	return (const u64 *)addr;
 }
 
-static bool leads_to_home_table(const struct ktext_table *table,
-				unsigned int index)
-{
-	u64 entry = READ_ONCE(table->home[index]);
-
-	return ktext_entry_is_table(entry, table->level) &&
-	       ktext_find_table(phys_to_virt(__pte_to_phys(__pte(entry))));
-}
-
 static void pass_on_store(void *entryp, u64 new, enum pgtable_hook_level level)
 {
 	const u64 *linear;
 	struct ktext_table *table;
 	unsigned long flags;
 	unsigned int index;
+	u64 old;
+	int nid;
 
 	if (level == PGTABLE_HOOK_PTE)
 		return;
@@ -101,9 +108,12 @@ static void pass_on_store(void *entryp, u64 new, enum pgtable_hook_level level)
 
 	raw_spin_lock_irqsave(&ktext_lock, flags);
 	/* I3 */
-	if (!WARN_ON_ONCE(leads_to_home_table(table, index))) {
+	old = READ_ONCE(table->home[index]);
+	if (!WARN_ON_ONCE(ktext_next_table(table, index, old))) {
 		__set_bit(index, table->stored);
-		store_copies(table, index, new);
+		for (nid = 0; nid < nr_node_ids; nid++)
+			if (table->copy[nid])
+				store_copy(table, index, nid, new);
 	}
 	raw_spin_unlock_irqrestore(&ktext_lock, flags);
 }
@@ -112,45 +122,43 @@ static struct pgtable_hook store_hook = {
 	.store = pass_on_store,
 };
 
-/* Copy the entries of [@start, @end) to all nodes. */
-static bool sync_table(struct ktext_table *table, unsigned long start,
-		       unsigned long end)
+/* Pass on some entries of [@start, @end), and say where to go on. */
+static unsigned long sync_batch(unsigned long start, unsigned long end,
+				bool *found)
 {
-	unsigned long table_end = table->start + PTRS_PER_PTE * PAGE_SIZE;
-	unsigned long addr = max(start & PAGE_MASK, table->start);
+	unsigned long addr, flags;
+	struct ktext_table *table;
 	unsigned int index;
 	int nid;
 
-	lockdep_assert_held(&ktext_lock);
+	end = min(end, ALIGN_DOWN(start, PMD_SIZE) + PMD_SIZE);
 
-	end = min(end, table_end);
-	if (table->level != KTEXT_LAST_LEVEL || addr >= end)
-		return false;
-
-	for (; addr < end; addr += PAGE_SIZE) {
-		index = (addr - table->start) >> PAGE_SHIFT;
-		for (nid = 0; nid < nr_node_ids; nid++)
-			if (table->copy[nid])
-				/* Partner: walkers, single-copy atomic. */
-				WRITE_ONCE(table->copy[nid][index],
-					   ktext_node_entry(table, index, nid));
+	raw_spin_lock_irqsave(&ktext_lock, flags);
+	table = *ktext_slot(start);
+	if (table) {
+		*found = true;
+		end = min(end, start + SYNC_BATCH * PAGE_SIZE);
+		index = (start - table->start) >> PAGE_SHIFT;
+		for (addr = start; addr < end; addr += PAGE_SIZE, index++)
+			for (nid = 0; nid < nr_node_ids; nid++)
+				if (table->copy[nid])
+					store_copy(table, index, nid,
+						   ktext_node_entry(table, index,
+								    nid));
 	}
+	raw_spin_unlock_irqrestore(&ktext_lock, flags);
 
-	return true;
+	return end;
 }
 
 bool ktext_sync_range(unsigned long start, unsigned long end)
 {
-	struct ktext_table *table;
-	unsigned long flags;
+	unsigned long addr = max(start & PAGE_MASK, ktext_reach.start);
 	bool found = false;
 
-	raw_spin_lock_irqsave(&ktext_lock, flags);
-	list_for_each_entry(table, &ktext_tables, list)
-		found |= sync_table(table, start, end);
-	list_for_each_entry(table, &ktext_leaves, list)
-		found |= sync_table(table, start, end);
-	raw_spin_unlock_irqrestore(&ktext_lock, flags);
+	end = min(end, ktext_reach.end);
+	while (addr < end)
+		addr = sync_batch(addr, end, &found);
 
 	/* I1: before the caller flushes, or lets anyone use the mapping. */
 	dsb(ishst);
@@ -184,17 +192,16 @@ static void fill_table(struct ktext_table *table)
 	unsigned int index;
 	int nid;
 
-	raw_spin_lock_irqsave(&ktext_lock, flags);
 	for (index = 0; index < PTRS_PER_PTE; index++) {
-		/* Right already, and the home entry may be yet to come. */
-		if (test_bit(index, table->stored))
-			continue;
-		for (nid = 0; nid < nr_node_ids; nid++)
-			if (table->copy[nid])
-				table->copy[nid][index] =
-					ktext_node_entry(table, index, nid);
+		raw_spin_lock_irqsave(&ktext_lock, flags);
+		for (nid = 0; nid < nr_node_ids; nid++) {
+			/* Right already, and the home entry may be yet to come. */
+			if (table->copy[nid] && !test_bit(index, table->stored))
+				store_copy(table, index, nid,
+					   ktext_node_entry(table, index, nid));
+		}
+		raw_spin_unlock_irqrestore(&ktext_lock, flags);
 	}
-	raw_spin_unlock_irqrestore(&ktext_lock, flags);
 }
 
 void ktext_sync_start(void)

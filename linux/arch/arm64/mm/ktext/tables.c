@@ -15,11 +15,14 @@
  *      the home entry: tables that both reach are shared, not copied.
  *  I3 (always). A leaf that maps a node's own copy has the size and attributes
  *      of the home leaf.
+ *  I4 (once made). The group of the top level is read-only in the linear map, as
+ *      the home group is. Tables below are writable on base, too.
  *
  * Locking: the list is built by ktext_enable() before the hook of sync.c is
- *   registered, and read without a lock from then on.
+ *   registered, and read without a lock from then on. Meanwhile the mmap lock
+ *   of init_mm keeps huge mappings from replacing, and freeing, what is found.
  * TLB and barriers: none; nothing here is live yet.
- * Failure: tables of the node are freed, the list stays.
+ * Failure: tables of the node are freed, the list stays if it is complete.
  * See: Documentation/mm/kernel-replication.rst
  */
 
@@ -41,6 +44,7 @@ static struct ktext_window window;
 
 /* The window, and where modules may be. */
 struct ktext_range ktext_reach;
+struct ktext_table **ktext_slots;
 
 void ktext_set_module_range(unsigned long start, unsigned long end)
 {
@@ -51,6 +55,11 @@ void ktext_set_module_range(unsigned long start, unsigned long end)
 static struct ktext_table *top_table(void)
 {
 	return list_first_entry(&ktext_tables, struct ktext_table, list);
+}
+
+bool ktext_is_top(const struct ktext_table *table)
+{
+	return table == top_table();
 }
 
 static int top_level(void)
@@ -64,11 +73,12 @@ static int top_level(void)
 	return level;
 }
 
-static struct ktext_table *find_in(struct list_head *tables, const u64 *home)
+struct ktext_table *ktext_find_table(const u64 *home)
 {
 	struct ktext_table *table;
 
-	list_for_each_entry(table, tables, list) {
+	/* Of these there are few: five to eight. */
+	list_for_each_entry(table, &ktext_tables, list) {
 		if (table->home == home)
 			return table;
 	}
@@ -76,14 +86,28 @@ static struct ktext_table *find_in(struct list_head *tables, const u64 *home)
 	return NULL;
 }
 
-struct ktext_table *ktext_find_table(const u64 *home)
-{
-	return find_in(&ktext_tables, home) ?: find_in(&ktext_leaves, home);
-}
-
 bool ktext_keeps_table(const void *home)
 {
-	return find_in(&ktext_tables, home);
+	return ktext_find_table(home);
+}
+
+struct ktext_table *ktext_next_table(const struct ktext_table *table,
+				     unsigned int index, u64 entry)
+{
+	struct ktext_table *next, **slot;
+	const u64 *home;
+
+	if (!ktext_entry_is_table(entry, table->level))
+		return NULL;
+
+	home = phys_to_virt(__pte_to_phys(__pte(entry)));
+	if (table->level + 1 < KTEXT_LAST_LEVEL)
+		return ktext_find_table(home);
+
+	slot = ktext_slot(ktext_entry_addr(table, index));
+	next = slot ? *slot : NULL;
+
+	return next && next->home == home ? next : NULL;
 }
 
 u64 ktext_node_entry(const struct ktext_table *table, unsigned int index,
@@ -98,7 +122,7 @@ u64 ktext_node_entry(const struct ktext_table *table, unsigned int index,
 		return entry;
 
 	if (ktext_entry_is_table(entry, table->level)) {
-		next = ktext_find_table(phys_to_virt(phys));
+		next = ktext_next_table(table, index, entry);
 		if (!next)
 			return entry;
 		phys = virt_to_phys(next->copy[nid]);
@@ -123,6 +147,8 @@ static int find_home_tables(u64 *home, int level, unsigned long start)
 	u64 entry;
 	int err;
 
+	mmap_assert_write_locked(&init_mm);
+
 	table = kzalloc(struct_size(table, copy, nr_node_ids), GFP_KERNEL);
 	if (!table)
 		return -ENOMEM;
@@ -135,8 +161,10 @@ static int find_home_tables(u64 *home, int level, unsigned long start)
 	if (!table->stored)
 		return -ENOMEM;
 
-	if (level == KTEXT_LAST_LEVEL)
+	if (level == KTEXT_LAST_LEVEL) {
+		*ktext_slot(start) = table;
 		return 0;
+	}
 
 	for (addr = max(start, first); addr < end;
 	     addr = ALIGN_DOWN(addr, BIT(shift)) + BIT(shift)) {
@@ -165,6 +193,8 @@ static void forget_home_tables(void)
 		bitmap_free(table->stored);
 		kfree(table);
 	}
+	kvfree(ktext_slots);
+	ktext_slots = NULL;
 }
 
 /* Have all tables but those of the last level, where modules may be. */
@@ -200,18 +230,27 @@ static int find_all_home_tables(void)
 	/* And all that shares a last-level table with any of it. */
 	ktext_reach.start = ALIGN_DOWN(ktext_reach.start, PMD_SIZE);
 	ktext_reach.end = ALIGN(ktext_reach.end, PMD_SIZE);
-	err = populate_reach();
-	if (err)
-		return err;
+	ktext_slots = kvcalloc((ktext_reach.end - ktext_reach.start) / PMD_SIZE,
+			       sizeof(*ktext_slots), GFP_KERNEL);
+	if (!ktext_slots)
+		return -ENOMEM;
 
 	/* Where the top level is shortened, pgd_index() is for another level. */
 	index = level == KTEXT_LAST_LEVEL + 1 - CONFIG_PGTABLE_LEVELS ?
 		pgd_index(ktext_reach.start) :
 		(ktext_reach.start >> shift) % PTRS_PER_PTE;
 
-	err = find_home_tables((u64 *)lm_alias(swapper_pg_dir), level,
-			       ALIGN_DOWN(ktext_reach.start, BIT(shift)) -
-			       (index << shift));
+	/*
+	 * pud_free_pmd_page() is called with the lock held for reading, and
+	 * leaves alone what is in the list once it is given up.
+	 */
+	mmap_write_lock(&init_mm);
+	err = populate_reach();
+	if (!err)
+		err = find_home_tables((u64 *)lm_alias(swapper_pg_dir), level,
+				       ALIGN_DOWN(ktext_reach.start, BIT(shift)) -
+				       (index << shift));
+	mmap_write_unlock(&init_mm);
 	if (err)
 		forget_home_tables();
 
@@ -224,17 +263,26 @@ struct page *ktext_alloc_table(int nid, unsigned int order)
 				__GFP_NOWARN | __GFP_NORETRY, order);
 }
 
-/* Returns the kernel table of the group, the last page of it. */
-static u64 *alloc_top(int nid)
+static void free_top_pages(u64 *kernel)
+{
+	unsigned int i;
+
+	for (i = 0; i < TOP_PAGES; i++)
+		free_page((unsigned long)kernel - i * PAGE_SIZE);
+}
+
+/* @kernelp is set to the kernel table of the group, the last page of it. */
+static int alloc_top(int nid, u64 **kernelp)
 {
 	struct page *pages = ktext_alloc_table(nid, TOP_ORDER);
 	u64 *kernel;
+	int err;
 
 	BUILD_BUG_ON(RESERVED_SWAPPER_OFFSET != PAGE_SIZE);
 	BUILD_BUG_ON(TRAMP_SWAPPER_OFFSET != (TOP_PAGES - 1) * PAGE_SIZE);
 
 	if (!pages)
-		return NULL;
+		return -ENOMEM;
 	split_page(pages, TOP_ORDER);
 	__free_page(pages + TOP_PAGES);
 
@@ -245,15 +293,39 @@ static u64 *alloc_top(int nid)
 		       (void *)lm_alias(swapper_pg_dir) - TRAMP_SWAPPER_OFFSET,
 		       PAGE_SIZE);
 
-	return kernel;
+	/* I4 */
+	err = arch_ktext_protect(page_address(pages), TOP_PAGES * PAGE_SIZE,
+				 true);
+	if (err)
+		free_top_pages(kernel);
+	else
+		*kernelp = kernel;
+
+	return err;
 }
 
 static void free_top(u64 *kernel)
 {
-	unsigned int i;
+	/* It was changeable a moment ago. */
+	WARN_ON_ONCE(arch_ktext_protect((void *)kernel -
+					(TOP_PAGES - 1) * PAGE_SIZE,
+					TOP_PAGES * PAGE_SIZE, false));
+	free_top_pages(kernel);
+}
 
-	for (i = 0; i < TOP_PAGES; i++)
-		free_page((unsigned long)kernel - i * PAGE_SIZE);
+static int alloc_copy(struct ktext_table *table, int nid)
+{
+	struct page *page;
+
+	if (ktext_is_top(table))
+		return alloc_top(nid, &table->copy[nid]);
+
+	page = ktext_alloc_table(nid, 0);
+	if (!page)
+		return -ENOMEM;
+	table->copy[nid] = page_address(page);
+
+	return 0;
 }
 
 static void destroy_tables(int nid)
@@ -263,7 +335,7 @@ static void destroy_tables(int nid)
 	list_for_each_entry(table, &ktext_tables, list) {
 		if (!table->copy[nid])
 			continue;
-		if (table == top_table())
+		if (ktext_is_top(table))
 			free_top(table->copy[nid]);
 		else
 			free_page((unsigned long)table->copy[nid]);
@@ -274,21 +346,16 @@ static void destroy_tables(int nid)
 int arch_ktext_create_tables(int nid)
 {
 	struct ktext_table *table;
-	struct page *page;
+	int err;
 
 	if (list_empty(&ktext_tables) && find_all_home_tables())
 		return -ENOMEM;
 
 	list_for_each_entry(table, &ktext_tables, list) {
-		if (table == top_table()) {
-			table->copy[nid] = alloc_top(nid);
-		} else {
-			page = ktext_alloc_table(nid, 0);
-			table->copy[nid] = page ? page_address(page) : NULL;
-		}
-		if (!table->copy[nid]) {
+		err = alloc_copy(table, nid);
+		if (err) {
 			destroy_tables(nid);
-			return -ENOMEM;
+			return err;
 		}
 	}
 
@@ -302,7 +369,7 @@ size_t arch_ktext_table_bytes(int nid)
 
 	list_for_each_entry(table, &ktext_tables, list) {
 		if (table->copy[nid])
-			bytes += (table == top_table() ? TOP_PAGES : 1) *
+			bytes += (ktext_is_top(table) ? TOP_PAGES : 1) *
 				 PAGE_SIZE;
 	}
 	list_for_each_entry(table, &ktext_leaves, list) {
