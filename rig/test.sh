@@ -24,7 +24,7 @@
 #			no more and no fewer; REPORTS_NAME=
 #   SKIPS=		regex of the skips "NAME SKIP reason" that are in order
 #   SMP=2 MEM=1G NODES=1 MAXMEM= DISK= MONITOR= FIRMWARE= QEMU_ARGS=
-#			as in boot.sh; SMP_NAME=
+#			as in boot.sh; SMP_NAME=. NAMED_FIRMWARE is what make was given
 #   TOPOLOGY=		as in boot.sh; TOPOLOGY_NAME=
 #   DTS=		a devicetree overlay of this directory; DTS_NAME=
 #   MIX=		CPUs that differ from each other (CPUS= in boot.sh); MIX_NAME=
@@ -52,6 +52,9 @@ LIST=${LIST:-}
 TEST_ALL=${TEST_ALL:-}
 ONLY=${ONLY:-.}
 ACCEL=${ACCEL:-tcg}
+# A suite has a FIRMWARE of its own, and may take this one instead.
+# shellcheck disable=SC2034 # suites read it
+NAMED_FIRMWARE=${FIRMWARE:-}
 BBM=${BBM:-}
 
 # load SUITE - read its fragment over the defaults

@@ -3,9 +3,9 @@
  * Map a page where tables of each level have to be made for it, and see from
  * every CPU that the mapping comes and goes.
  *
- * For each level an area of vmalloc space is taken that is twice as large as
- * what one entry of the level translates, and a page is mapped at the boundary
- * in it. So an entry of that level is made, or one that no one has touched
+ * For each level a page is mapped at a multiple of what one entry of the level
+ * translates, in the middle of vmalloc space, at another one for each CPU. So an
+ * entry of that level is made, or one that no one but this module has touched
  * since boot is used, whichever node the mapping CPU belongs to. What one CPU
  * maps every other has to read at once; after vunmap every other has to fault.
  *
@@ -72,6 +72,25 @@ static int see_everywhere(unsigned long addr, int word, int by,
 	return ret;
 }
 
+/*
+ * An address in the middle of vmalloc space, where areas come and go last, at
+ * which an entry for @size bytes begins: another one for each @nr.
+ */
+static struct vm_struct *area_at_boundary(unsigned long size, int nr)
+{
+	unsigned long middle = VMALLOC_START + (VMALLOC_END - VMALLOC_START) / 2;
+	unsigned long addr = ALIGN(middle + 1, size) + nr * size;
+	struct vm_struct *area = NULL;
+
+	/* No larger than this: KASAN has memory for all of it. */
+	for (; !area && VMALLOC_END - addr > size; addr += size)
+		area = get_area(PAGE_SIZE, VM_IOREMAP, addr,
+				addr + 2 * PAGE_SIZE,
+				__builtin_return_address(0));
+
+	return area;
+}
+
 static int come_and_go(unsigned long size, struct page *page)
 {
 	struct vm_struct *area;
@@ -79,17 +98,16 @@ static int come_and_go(unsigned long size, struct page *page)
 	int cpu, ret = 0;
 
 	/* A part of vmalloc space only: some of it is always in use. */
-	if (size > (VMALLOC_END - VMALLOC_START) / 4)
+	if (size > (VMALLOC_END - VMALLOC_START) / 16)
 		return 0;
 
 	for_each_online_cpu(cpu) {
-		area = get_area(2 * size, VM_IOREMAP, VMALLOC_START,
-				VMALLOC_END, __builtin_return_address(0));
+		area = area_at_boundary(size, cpu);
 		if (!area) {
-			pr_err("no area of %#lx bytes\n", 2 * size);
+			pr_err("no area at a multiple of %#lx\n", size);
 			return -ENOMEM;
 		}
-		args[0] = ALIGN((unsigned long)area->addr + 1, size);
+		args[0] = (unsigned long)area->addr;
 		args[1] = page_to_phys(page);
 		*(u32 *)page_address(page) = 0x5eed + cpu;
 

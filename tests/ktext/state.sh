@@ -43,14 +43,25 @@ for node in "$dir"/node*; do
 done
 cat "$dir"/node*/page_tables | head -n 30
 
-# R9: at most 256 KiB of tables, 512 with 64K pages.
+# R9: text and rodata, and at most 256 KiB of tables, 512 with 64K pages.
 limit=262144
 # AT_PAGESZ of the auxiliary vector.
 [ "$(od -A n -t d8 -v /proc/self/auxv | awk '$1 == 6 { print $2 }')" != 65536 ] ||
 	limit=524288
-sed -n 's/.*state=copy.* table_bytes=//p' $dir/state > /tmp/bytes
-while read -r bytes; do
-	[ "$bytes" -le $limit ] || fail "$bytes bytes of tables"
+# "Kernel code" goes from _text to the end of rodata.
+IFS=' -' read -r first last rest <<END
+$(grep 'Kernel code' /proc/iomem)
+END
+code=$((0x$last - 0x$first + 1))
+sed -n 's/.*state=copy.* bytes=\([0-9]*\) table_bytes=\([0-9]*\)$/\1 \2/p' \
+	$dir/state > /tmp/bytes
+[ "$(grep -c . /tmp/bytes)" = "$copies" ] || fail "no bytes in $dir/state"
+while read -r bytes table_bytes; do
+	echo "$bytes bytes of $code in $rest, and $table_bytes of tables"
+	if [ "$bytes" = 0 ] || [ "$bytes" -gt $code ]; then
+		fail "a copy of $bytes bytes, of $code of text and rodata"
+	fi
+	[ "$table_bytes" -le $limit ] || fail "$table_bytes bytes of tables"
 done < /tmp/bytes
 
 cat $dir/compare

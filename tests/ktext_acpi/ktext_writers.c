@@ -1,0 +1,1 @@
+../ktext/ktext_writers.c

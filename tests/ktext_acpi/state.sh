@@ -1,0 +1,1 @@
+../ktext/state.sh

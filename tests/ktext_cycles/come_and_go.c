@@ -1,0 +1,1 @@
+../ktext_modules/come_and_go.c

@@ -1,0 +1,1 @@
+../ktext_modules/ktext_visitor.c
