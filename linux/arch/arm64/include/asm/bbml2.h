@@ -58,8 +58,9 @@ static inline bool cpu_supports_bbml2_noabort(void)
  * asks system_capabilities_finalized() as well.
  *
  * Context: Any, from the first C code on.
- * Return: true if every CPU that runs, and every CPU that will ever be brought
- *         up, changes the size of a live mapping without a TLB conflict abort.
+ * Return: true if every CPU that is online, now and later, changes the size of a
+ *         live mapping without a TLB conflict abort. One that does not is
+ *         refused before it is online, but runs kernel code until then.
  */
 static __always_inline bool system_supports_bbml2_noabort(void)
 {

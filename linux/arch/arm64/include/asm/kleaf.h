@@ -107,8 +107,9 @@ int kleaf_walk(unsigned long start, unsigned long end,
  * size translate alike, and an entry of either size that covers an address
  * goes with the next TLBI by that address.
  *
- * Context: Process context, may sleep. Takes kleaf_lock. Waits while a CPU is
- *	being started.
+ * Context: Process context, may sleep. Takes kleaf_lock. If a split is needed,
+ *	waits while a CPU is being started, as do all the functions below that
+ *	split.
  * Return: 0, also if nothing had to be split; -EINVAL misaligned or empty;
  *	-ENOMEM no memory for a table; -EBUSY a split is needed but secondary
  *	CPUs are coming up, or the page allocator is not there yet: retry once
@@ -250,8 +251,8 @@ void kleaf_account_range(unsigned long start, unsigned long end, int sign);
  * Finds what kleaf_prepare_remove() has refused to unmap.
  *
  * Context: Memory hot-add, may sleep; mem_hotplug_lock held for writing.
- * Return: 0 if nothing is mapped there; 1 if all of it is, as @prot says;
- *	-EEXIST, after a warning, if only part of it is or some in another way.
+ * Return: 0 if nothing is mapped there; 1 if all of it is, valid and of the
+ *	memory type of @prot; -EEXIST, after a warning, if only part of it is so.
  */
 int __must_check kleaf_prepare_add(phys_addr_t start, phys_addr_t size,
 				   pgprot_t prot);
@@ -282,18 +283,21 @@ int __must_check kleaf_prepare_remove(unsigned long start, unsigned long end);
 /**
  * kleaf_cpu_starting() - no more splits, until it is known how a CPU turns out
  *
- * Called before a CPU is started. What needs no split goes on.
+ * Called before a CPU is started. What needs no split goes on. The caller's
+ * allocations do not reclaim memory until kleaf_cpu_started().
  *
  * Context: __cpu_up(), cpu_hotplug_lock held. Takes kleaf_lock.
+ * Return: what kleaf_cpu_started() wants.
  */
-void kleaf_cpu_starting(void);
+unsigned int kleaf_cpu_starting(void);
 
 /**
  * kleaf_cpu_started() - the CPU is online, or given up
+ * @flags: what kleaf_cpu_starting() returned
  *
  * Context: As kleaf_cpu_starting(), after it.
  */
-void kleaf_cpu_started(void);
+void kleaf_cpu_started(unsigned int flags);
 
 /**
  * kleaf_features_final() - CPU features are final: settle how leaves split
@@ -365,9 +369,12 @@ static inline int kleaf_prepare_remove(unsigned long start, unsigned long end)
 	return 0;
 }
 
-static inline void kleaf_cpu_starting(void) { }
+static inline unsigned int kleaf_cpu_starting(void)
+{
+	return 0;
+}
 
-static inline void kleaf_cpu_started(void) { }
+static inline void kleaf_cpu_started(unsigned int flags) { }
 
 static inline void kleaf_features_final(void) { }
 

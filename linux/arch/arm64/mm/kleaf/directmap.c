@@ -59,9 +59,9 @@ void kleaf_account_range(unsigned long start, unsigned long end, int sign)
 	unsigned long addr, next;
 	enum kleaf_kind kind;
 
-	/* A walk cannot be preempted for long, and memory may be large. */
+	/* A walk may not be preempted, and memory may be large. */
 	for (addr = start; addr != end; addr = next) {
-		next = pud_addr_end(addr, end);
+		next = min(ALIGN_DOWN(addr, SZ_1G) + SZ_1G - 1, end - 1) + 1;
 		kleaf_count_range(addr, next, bytes);
 		cond_resched();
 	}

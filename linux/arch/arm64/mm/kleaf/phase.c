@@ -4,10 +4,12 @@
  *
  * Invariants:
  *  I1 (kleaf_lock free). The phase only moves forward:
- *		BOOT -> SECONDARIES -> SPLIT, or REPAINT -> NO_SPLIT
- *      or starts and stays at NO_SPLIT, where the boot CPU cannot split live.
- *  I2 (while a leaf is split). Every CPU that uses the kernel's page tables
- *      changes the size of a live mapping without a conflict abort.
+ *		BOOT -> SECONDARIES -> REPAINT -> NO_SPLIT
+ *      or from one of the first two to SPLIT, if every CPU can split live; from
+ *      SECONDARIES to NO_SPLIT, if there is nothing to repaint or no memory for
+ *      it; or it starts and stays at NO_SPLIT, where the boot CPU cannot.
+ *  I2 (while a leaf is split). Every CPU that uses what the leaf maps changes
+ *      the size of a live mapping without a conflict abort.
  *  I3 (always). How the linear map was built is recorded once, and never
  *      derived again from the features of a CPU.
  *
@@ -18,9 +20,11 @@
  *
  * Why splits wait for a CPU that is started later: if it does not fit it is
  * refused, but only after it has turned its MMU on. Until it is online, or
- * given up, nothing is split. Not covered is a CPU that is given up and comes
- * to life after the five seconds of __cpu_up(): it spins in kernel text, which
- * the engine does not split, and touches nothing else.
+ * given up, nothing is split. What was refused or given up and cannot be
+ * switched off spins in kernel text, in cpu_park_loop() or
+ * __secondary_too_slow(); the engine does not split that, and nothing else is
+ * touched. Not covered is a CPU that stalls for the five seconds of __cpu_up()
+ * after it was given a stack, and goes on then.
  *
  * Locking: kleaf_lock for the phase and for kleaf_cpu_in_start. A split in
  *   progress is complete when either has changed.
@@ -32,6 +36,7 @@
 
 #include <linux/cpu.h>
 #include <linux/init.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/wait_bit.h>
 
@@ -95,23 +100,30 @@ bool kleaf_force_pte_map(void)
 	return linear_map_is_pte;
 }
 
-void kleaf_cpu_starting(void)
+unsigned int kleaf_cpu_starting(void)
 {
 	lockdep_assert_cpus_held();
 
 	mutex_lock(&kleaf_lock);
 	if (kleaf_phase == KLEAF_PHASE_BOOT)
 		kleaf_phase = KLEAF_PHASE_SECONDARIES;
-	kleaf_cpu_in_start = true;
+	WRITE_ONCE(kleaf_cpu_in_start, true);
 	mutex_unlock(&kleaf_lock);
+
+	/* To free memory a split may be needed, which would wait for us. */
+	return memalloc_noreclaim_save();
 }
 
-void kleaf_cpu_started(void)
+void kleaf_cpu_started(unsigned int flags)
 {
+	memalloc_noreclaim_restore(flags);
+
 	mutex_lock(&kleaf_lock);
-	kleaf_cpu_in_start = false;
+	WRITE_ONCE(kleaf_cpu_in_start, false);
 	mutex_unlock(&kleaf_lock);
 
+	/* Partner: set_current_state() in wait_var_event(). */
+	smp_mb();
 	wake_up_var(&kleaf_cpu_in_start);
 }
 
@@ -154,7 +166,8 @@ void __init kleaf_features_final(void)
 	kleaf_tables_free(&tables);
 
 	if (ret)
-		pr_warn("kleaf: no memory to map the linear map with pages; some of it cannot be protected\n");
+		pr_warn("kleaf: linear map not made of pages (%d); some of it cannot be protected\n",
+			ret);
 	else if (repaint)
 		pr_info("kleaf: linear map made of pages: not every CPU can split leaves live\n");
 }

@@ -196,9 +196,10 @@ static void split_waits_for_a_cpu_that_starts(struct kunit *test)
 	struct region *region = unsplit_region(test);
 	struct split_job job = {};
 	struct task_struct *task;
+	unsigned int flags;
 	bool early;
 
-	if (!system_supports_bbml2_noabort())
+	if (!system_supports_bbml2_noabort() || kleaf_force_pte_map())
 		kunit_skip(test, "no leaf is ever split here");
 	if (!region || !pages)
 		kunit_skip(test, "no contiguous memory");
@@ -208,14 +209,14 @@ static void split_waits_for_a_cpu_that_starts(struct kunit *test)
 	init_completion(&job.done);
 
 	cpus_read_lock();
-	kleaf_cpu_starting();
+	flags = kleaf_cpu_starting();
 	task = kthread_run(split_thread, &job, "kleaf_split");
 	early = !IS_ERR(task) &&
 		wait_for_completion_timeout(&job.done, HZ / 5);
 	/* No split is needed here: nothing to wait for. */
 	KUNIT_EXPECT_EQ(test, 0, region_change(pages, 1, 1, MODEL_RDONLY, true));
 	KUNIT_EXPECT_EQ(test, 0, region_change(pages, 1, 1, MODEL_RDONLY, false));
-	kleaf_cpu_started();
+	kleaf_cpu_started(flags);
 	cpus_read_unlock();
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
