@@ -118,8 +118,7 @@ static void come_and_go(int times)
 	ksft_test_result(end.vmalloc_kb - start.vmalloc_kb < limit,
 			 "modules_leave_no_addresses\n");
 	if (kasan())
-		ksft_test_result_skip("modules_leave_no_memory "
-				      "KASAN keeps what is freed for a while\n");
+		ksft_test_result_skip("modules_leave_no_memory KASAN keeps it for a while\n");
 	else
 		ksft_test_result(start.free_kb - end.free_kb < limit,
 				 "modules_leave_no_memory\n");
