@@ -22,7 +22,8 @@
 #   REFUSE=		and those it must not show; REFUSE_NAME=
 #   REPORTS=		lines "COUNT REGEX": reports that the kernel is to print,
 #			no more and no fewer; REPORTS_NAME=
-#   SKIPS=		regex of the skips "NAME SKIP reason" that are in order
+#   SKIPS=		regex of the skips "NAME SKIP reason" that are in order;
+#			SKIPS_NAME=
 #   SMP=2 MEM=1G NODES=1 MAXMEM= DISK= MONITOR= FIRMWARE= QEMU_ARGS=
 #			as in boot.sh; SMP_NAME=. NAMED_FIRMWARE is what make was given
 #   TOPOLOGY=		as in boot.sh; TOPOLOGY_NAME=
@@ -61,7 +62,7 @@ BBM=${BBM:-}
 # shellcheck disable=SC2034 # some are read by name, in lines_of
 load() {
 	# Nothing of the suite before: these are set for one of its variants each.
-	for v in $(set | sed -nE 's/^((EXPECT|REFUSE|REPORTS|MIX|DTS|SMP|TOPOLOGY)_[A-Za-z0-9_]*)=.*/\1/p'); do
+	for v in $(set | sed -nE 's/^((EXPECT|REFUSE|REPORTS|SKIPS|MIX|DTS|SMP|TOPOLOGY)_[A-Za-z0-9_]*)=.*/\1/p'); do
 		unset "$v"
 	done
 	DESC='' ROWS='' CONFIGS=4k CPUS=b1 VARIANTS='' CMDLINE='' KUNIT='' RUN=''
@@ -313,7 +314,7 @@ run_boot() {
 	awk -f "$TOP/rig/judge.awk" -v deny="$TOP/rig/splat.deny" \
 		-v allow="$TOP/rig/splat.allow" -v expect="$dir/EXPECT" \
 		-v refuse="$dir/REFUSE" -v reports="$dir/REPORTS" \
-		-v skips="$SKIPS" -v kunit="${KUNIT:+1}" -v ended="$ended" \
+		-v skips="$(last_of SKIPS "$variant")" -v kunit="${KUNIT:+1}" -v ended="$ended" \
 		"$dir/console" > "$dir/result" || echo "fail judge" >> "$dir/result"
 	report "$job" "$dir/result"
 }

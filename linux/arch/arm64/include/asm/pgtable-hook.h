@@ -4,9 +4,10 @@
  *
  * Every run-time store to a live kernel descriptor passes through one of
  * __set_pte_nosync(), __set_pmd_nosync(), __set_pud_nosync(), set_p4d(),
- * set_pgd() and set_swapper_pgd(). Each of them calls pgtable_hook() once,
- * immediately before its store, so that a consumer sees the old descriptor in
- * memory and the new one as an argument.
+ * set_pgd(), set_swapper_pgd() and, for the mapper of vmalloc space,
+ * vmap_store_pte(). Each of them calls pgtable_hook() once, immediately before
+ * its store, so that a consumer sees the old descriptor in memory and the new
+ * one as an argument.
  *
  * Invariants:
  *  I1 (always). Without a consumer in the configuration the hook is no code;

@@ -12,7 +12,7 @@
  * checks the records and, on a live system, tries once more.
  *
  * Run with
- *	make test SUITES=kunit-kleaf
+ *	make test SUITES=kunit_kleaf
  */
 
 #include <linux/completion.h>

@@ -3,7 +3,7 @@
  * KUnit tests of set_memory_*() and set_direct_map_*() on large leaves.
  *
  * Run them with
- *	make test SUITES=kunit-kleaf
+ *	make test SUITES=kunit_kleaf
  * See kleaf_split_kunit.c for how to do so in a kernel tree.
  */
 

@@ -3,7 +3,7 @@
  * KUnit tests of the walker, the splitter and the changer of kernel leaves.
  *
  * Run them with
- *	make test SUITES=kunit-kleaf
+ *	make test SUITES=kunit_kleaf
  * or, in a kernel tree that has this directory,
  *	./tools/testing/kunit/kunit.py run --arch=arm64 \
  *		--cross_compile=aarch64-linux-gnu- \
