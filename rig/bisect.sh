@@ -8,7 +8,8 @@
 #
 # Usage: rig/bisect.sh
 # Environment: BISECT_CONFIGS="4k base-4k": base-NAME is NAME with all options of
-#              ours off. FROM=NAME starts at that patch.
+#              ours off. FROM=2000 starts at the patch whose
+#              name begins so.
 # Exit codes: 0 ok, 1 failed.
 . "$(dirname "$0")/lib.sh"
 
@@ -16,6 +17,8 @@ CONFIGS=${BISECT_CONFIGS:-4k base-4k}
 FROM=${FROM:-}
 tree=$BUILD/bisect
 [ -n "$(series_patches)" ] || die "patches/series is empty"
+series_patches | grep -q "^$FROM" ||
+	usage_error "FROM=$FROM: no patch has a name that begins so"
 "$TOP/rig/fetch.sh"
 "$TOP/rig/initramfs.sh"
 need patch patch
@@ -35,7 +38,9 @@ for p in $(series_patches); do
 		mkdir -p "$tree/$(dirname "$f")"
 		cp --remove-destination "$TOP/linux/$f" "$tree/$f"
 	done
-	[ "$skip" != "$p" ] || skip=
+	case $p in
+	"$skip"*) skip= ;;
+	esac
 	[ -z "$skip" ] || continue
 
 	for config in $CONFIGS; do

@@ -200,6 +200,34 @@ static void vmalloc_no_table_returns_null(struct kunit *test)
 	KUNIT_EXPECT_LT(test, vmalloc_nr_pages(), before + PFN_DOWN(SZ_16M));
 }
 
+static bool no_table_once(unsigned int shift)
+{
+	if (shift != table_shift || !tables_left)
+		return false;
+
+	return !--tables_left;
+}
+
+/* What was mapped before the failure is not in the way of the next attempt. */
+static void vmalloc_nofail_table_fails_once_returns_memory(struct kunit *test)
+{
+	const unsigned long size = 3 * PMD_SIZE;
+	void *addr;
+
+	if (PMD_SIZE > SZ_32M)
+		kunit_skip(test, "too much memory for three tables");
+	table_shift = PAGE_SHIFT;
+	tables_left = 2;
+	kunit_activate_static_stub(test, vmap_no_table, no_table_once);
+	addr = __vmalloc(size, GFP_KERNEL | __GFP_NOFAIL);
+	kunit_deactivate_static_stub(test, vmap_no_table);
+	KUNIT_ASSERT_NOT_NULL(test, addr);
+	KUNIT_EXPECT_EQ(test, tables_left, 0);
+	memset(addr, 0x5a, size);
+	KUNIT_EXPECT_NULL(test, memchr_inv(addr, 0x5a, size));
+	vfree(addr);
+}
+
 static void map_bad_range_is_refused(struct kunit *test)
 {
 	struct area area = area_of(test, 0, 4);
@@ -298,10 +326,14 @@ static void ioremap_bad_size_returns_null(struct kunit *test)
 }
 
 /* Address space for the area and its guard page, but for no alignment. */
-static void area_in_short_space_is_less_aligned(struct kunit *test)
+/*
+ * Place an area of 2 MiB in what is just enough for an alignment to @step, from
+ * the page behind a multiple of 2 MiB on.
+ */
+static void expect_short_space_aligned(struct kunit *test, unsigned long step)
 {
 	struct vm_struct *whole, *area = NULL;
-	unsigned long start;
+	unsigned long start, end;
 	unsigned int try;
 
 	/* Somebody else may take the space before we have it back. */
@@ -310,21 +342,34 @@ static void area_in_short_space_is_less_aligned(struct kunit *test)
 		KUNIT_ASSERT_NOT_NULL(test, whole);
 		start = (unsigned long)kasan_reset_tag(whole->addr);
 		start = ALIGN(start, SZ_2M) + PAGE_SIZE;
+		end = ALIGN(start, step) + SZ_2M + PAGE_SIZE;
 		free_vm_area(whole);
 		vm_unmap_aliases();
 
-		area = __get_vm_area_caller(SZ_2M, VM_IOREMAP, start,
-					    start + SZ_2M + PAGE_SIZE,
+		area = __get_vm_area_caller(SZ_2M, VM_IOREMAP, start, end,
 					    __builtin_return_address(0));
 	}
 	KUNIT_ASSERT_NOT_NULL(test, area);
-	KUNIT_EXPECT_EQ(test, (unsigned long)kasan_reset_tag(area->addr), start);
+	KUNIT_EXPECT_EQ(test, (unsigned long)kasan_reset_tag(area->addr),
+			ALIGN(start, step));
 
 	/* It is full now. */
-	KUNIT_EXPECT_NULL(test, __get_vm_area_caller(SZ_2M, VM_IOREMAP, start,
-						     start + SZ_2M + PAGE_SIZE,
+	KUNIT_EXPECT_NULL(test, __get_vm_area_caller(SZ_2M, VM_IOREMAP, start, end,
 						     __builtin_return_address(0)));
 	free_vm_area(area);
+}
+
+static void area_in_short_space_is_less_aligned(struct kunit *test)
+{
+	expect_short_space_aligned(test, PAGE_SIZE);
+}
+
+/* Short of 2 MiB, the next leaf is what counts. */
+static void area_in_short_space_fits_next_leaf(struct kunit *test)
+{
+	unsigned int shift = arch_vmap_leaf_shift(ilog2(SZ_2M) - 1, PAGE_KERNEL);
+
+	expect_short_space_aligned(test, 1UL << shift);
 }
 
 /* All of vmalloc space, but for holes that are too small. */
@@ -439,6 +484,35 @@ static void map_phys_over_page_warns_keeps_it(struct kunit *test)
 	vmbatch_expect_unmapped(test, middle + PAGE_SIZE, area.end);
 }
 
+/* A table that maps a page does not make room for a block. */
+static void map_block_over_page_warns_keeps_it(struct kunit *test)
+{
+	struct vmbatch_mem *mem = vmbatch_mem_alloc(test, 1);
+	unsigned long start, end, middle;
+	struct vm_struct *vm;
+
+	KUNIT_ASSERT_TRUE(test, vmbatch_mem_add(mem, 0));
+	vm = __get_vm_area_caller(PMD_SIZE, VM_IOREMAP, VMALLOC_START,
+				  VMALLOC_END, __builtin_return_address(0));
+	KUNIT_ASSERT_NOT_NULL(test, vm);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, area_free, vm));
+	start = (unsigned long)vm->addr;
+	end = start + PMD_SIZE;
+	middle = start + 100 * PAGE_SIZE;
+
+	KUNIT_ASSERT_EQ(test, 0,
+			vmap_pages_range_noflush(middle, middle + PAGE_SIZE,
+						 PAGE_KERNEL, mem->pages,
+						 PAGE_SHIFT));
+	KUNIT_EXPECT_EQ(test, -EBUSY,
+			vmap_page_range(start, end, VMBATCH_NO_MEMORY,
+					pgprot_noncached(PAGE_KERNEL)));
+	vmbatch_expect_unmapped(test, start, middle);
+	KUNIT_EXPECT_EQ(test, PAGE_SIZE, vmbatch_leaf_size(middle));
+	KUNIT_EXPECT_PTR_EQ(test, mem->pages[0], vmalloc_to_page((void *)middle));
+	vmbatch_expect_unmapped(test, middle + PAGE_SIZE, end);
+}
+
 static void zero_size_warns_returns_null(struct kunit *test)
 {
 	struct vmbatch_mem *mem = vmbatch_mem_alloc(test, 1);
@@ -453,18 +527,21 @@ static struct kunit_case vmbatch_refuse_cases[] = {
 	KUNIT_CASE(vmap_no_table_returns_null),
 	KUNIT_CASE(map_table_fails_behind_block_maps_nothing),
 	KUNIT_CASE(vmalloc_no_table_returns_null),
+	KUNIT_CASE(vmalloc_nofail_table_fails_once_returns_memory),
 	KUNIT_CASE(map_bad_range_is_refused),
 	KUNIT_CASE(area_bad_size_returns_null),
 	KUNIT_CASE(sparse_bad_range_is_refused),
 	KUNIT_CASE(vmap_bad_count_returns_null),
 	KUNIT_CASE(ioremap_bad_size_returns_null),
 	KUNIT_CASE(area_in_short_space_is_less_aligned),
+	KUNIT_CASE(area_in_short_space_fits_next_leaf),
 	KUNIT_CASE(exhausted_space_returns_null),
 	KUNIT_CASE(map_null_entry_warns_maps_nothing),
 	KUNIT_CASE(vmap_null_entry_warns_returns_null),
 	KUNIT_CASE(map_without_memmap_warns_maps_nothing),
 	KUNIT_CASE(map_twice_warns_keeps_the_first),
 	KUNIT_CASE(map_phys_over_page_warns_keeps_it),
+	KUNIT_CASE(map_block_over_page_warns_keeps_it),
 	KUNIT_CASE(zero_size_warns_returns_null),
 	{}
 };

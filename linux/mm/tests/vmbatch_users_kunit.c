@@ -297,6 +297,18 @@ static void kvmalloc_large_uses_large_leaves(struct kunit *test)
 	kvfree(addr);
 }
 
+/* However many nodes there are to share it (tests/kunit_vmbatch_users/suite). */
+static void vmalloc_huge_uses_leaf_of_its_whole_size(struct kunit *test)
+{
+	const unsigned int shift = arch_vmap_pte_supported_shift(SZ_2M);
+	void *addr = vmalloc_huge(SZ_2M, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, addr);
+	KUNIT_EXPECT_GE(test, vmbatch_leaf_size((unsigned long)addr),
+			1UL << shift);
+	vfree(addr);
+}
+
 static bool all_pages(const void *addr, unsigned long size)
 {
 	unsigned long at, start = (unsigned long)addr;
@@ -354,6 +366,83 @@ static void command_line_decides_about_large_leaves(struct kunit *test)
 						    VMBATCH_NO_MEMORY,
 						    pgprot_noncached(PAGE_KERNEL)));
 	KUNIT_EXPECT_EQ(test, want_iomap, !all_pages(area->addr, SZ_4M));
+	free_vm_area(area);
+}
+
+struct lookups {
+	struct page *page;
+	unsigned long addr;
+	unsigned long nr_wrong;
+	atomic_t nr_found;
+};
+
+static int keep_looking_up(void *data)
+{
+	struct lookups *lookups = data;
+	unsigned int i;
+
+	while (!kthread_should_stop()) {
+		for (i = 0; i < 1000; i++) {
+			struct page *page;
+
+			rcu_read_lock();
+			page = vmalloc_to_page((void *)lookups->addr);
+			rcu_read_unlock();
+			if (page == lookups->page)
+				atomic_inc(&lookups->nr_found);
+			else if (page)
+				lookups->nr_wrong++;
+		}
+		cond_resched();
+	}
+
+	return 0;
+}
+
+/*
+ * As /proc/kcore does with an area that is being mapped: whatever takes the
+ * place of what meanwhile, the page is found, or none is.
+ */
+static void promotion_beside_lookup_finds_right_page(struct kunit *test)
+{
+	struct vmbatch_mem *mem = vmbatch_mem_alloc(test, PTRS_PER_PTE);
+	unsigned int order = PMD_SHIFT - PAGE_SHIFT, nr_blocks = 0, i;
+	struct task_struct *reader;
+	struct lookups lookups = {};
+	struct vm_struct *area;
+	unsigned long addr, end;
+
+	if (order > MAX_PAGE_ORDER || arch_vmap_pages_max_shift() < PMD_SHIFT ||
+	    !vmbatch_mem_add(mem, order))
+		kunit_skip(test, "no blocks of order %u", order);
+	vmbatch_mark(mem);
+	area = __get_vm_area_caller(PMD_SIZE, VM_IOREMAP, VMALLOC_START,
+				    VMALLOC_END, __builtin_return_address(0));
+	KUNIT_ASSERT_NOT_NULL(test, area);
+	addr = (unsigned long)area->addr;
+	end = addr + PMD_SIZE;
+	lookups.page = mem->pages[mem->nr_pages - 1];
+	lookups.addr = end - PAGE_SIZE;
+	reader = kthread_run(keep_looking_up, &lookups, "vmbatch_reader");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(reader));
+
+	for (i = 0; i < 4000 || (i < 1000000 && !atomic_read(&lookups.nr_found)); i++) {
+		unsigned int shift = i & 1 ? PMD_SHIFT : PAGE_SHIFT;
+
+		if (vmap_pages_range_noflush(addr, end, PAGE_KERNEL, mem->pages,
+					     shift)) {
+			KUNIT_FAIL(test, "not mapped");
+			break;
+		}
+		if (vmbatch_leaf_size(addr) == PMD_SIZE)
+			nr_blocks++;
+		vunmap_range(addr, end);
+		cond_resched();
+	}
+	kthread_stop(reader);
+	KUNIT_EXPECT_EQ(test, lookups.nr_wrong, 0);
+	KUNIT_EXPECT_GT(test, nr_blocks, 0);
+	KUNIT_EXPECT_GT(test, atomic_read(&lookups.nr_found), 0);
 	free_vm_area(area);
 }
 
@@ -435,8 +524,10 @@ static struct kunit_case vmbatch_users_cases[] = {
 	KUNIT_CASE(vmalloc_odd_size_maps_all_of_it),
 	KUNIT_CASE(ioremap_odd_size_maps_whole_pages),
 	KUNIT_CASE(kvmalloc_large_uses_large_leaves),
+	KUNIT_CASE(vmalloc_huge_uses_leaf_of_its_whole_size),
 	KUNIT_CASE(memory_for_code_stays_pages),
 	KUNIT_CASE(command_line_decides_about_large_leaves),
+	KUNIT_CASE_SLOW(promotion_beside_lookup_finds_right_page),
 	KUNIT_CASE_SLOW(promotion_beside_ptdump_maps_right),
 	{}
 };
