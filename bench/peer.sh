@@ -53,6 +53,9 @@ run_peer() {
 			-machine dtb-randomness=off
 			-rtc base=2026-01-01,clock=vm" \
 		"$TOP/rig/boot.sh" "$1"
+	grep -q 'wideleaf-verdict: pass' "$OUT/$1.peer.console" ||
+		die "test_vmalloc did not end well on $1;" \
+			"see $OUT/$1.peer.console"
 	tr -d '\r' < "$OUT/$1.peer.console" |
 		sed -n 's/^.*peer=\([^ ]*\) usec=\([0-9]*\).*/\1 \2/p' > "$OUT/$1.peer"
 	[ -s "$OUT/$1.peer" ] || die "test_vmalloc did not run on $1;" \
@@ -69,10 +72,17 @@ NR == FNR { base[$1] = $2; next }
 	more = base[$1] ? 100 * ($2 - base[$1]) / base[$1] : 999
 	bad = more > limit
 	failed += bad
-	seen++
+	seen[$1]
 	printf "%s\t%d\t%d\t%+.1f\t%s\n", $1, base[$1], $2, more, \
 		bad ? "DEARER" : "ok"
 }
-END { exit failed || !seen }' "$OUT/$1.peer" "$OUT/$2.peer" > "$OUT/peer.tsv" || ret=1
+END {
+	for (test in base)
+		if (!(test in seen)) {
+			print test, base[test], "-", "-", "DID NOT RUN"
+			failed++
+		}
+	exit failed || !length(base)
+}' "$OUT/$1.peer" "$OUT/$2.peer" > "$OUT/peer.tsv" || ret=1
 column -t "$OUT/peer.tsv" 2>/dev/null || cat "$OUT/peer.tsv"
 exit $ret

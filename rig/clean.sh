@@ -27,7 +27,19 @@ all)
 			    "'make refresh' exports it, or remove build/ by hand"
 		fi
 	fi
-	rm -rf "${BUILD:?}" "$TOP/dist"
+	# What the rig made: BUILD= may be a disk that holds other things.
+	"$TOP/rig/config.sh" -l | while read -r name; do
+		rm -rf "${BUILD:?}/$name" "${BUILD:?}/bisect-$name"
+	done
+	if [ "$BUILD" = "$TOP/build" ]; then
+		rm -rf "${BUILD:?}"
+	else
+		for d in pristine linux state dl test bench run log bisect \
+			initramfs initramfs.cpio.gz el2 bbm-off; do
+			rm -rf "${BUILD:?}/$d"
+		done
+	fi
+	rm -rf "$TOP/dist"
 	;;
 *)
 	usage_error "unknown argument '$1' (clean.sh [all])"

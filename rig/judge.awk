@@ -25,6 +25,7 @@ function note(text) {
 }
 
 function result(verdict, name, text) {
+	failures += verdict == "fail"
 	printf "%s%s %s%s\n", notes, verdict, name, text == "" ? "" : " # " text
 	notes = ""
 }
@@ -240,6 +241,10 @@ END {
 	}
 	if (verdict == "") {
 		note("no verdict; the last line was: " last)
+		bad = 1
+	} else if (verdict !~ /^wideleaf-verdict: (pass|host)/ && !failures) {
+		# Something failed that left no result of its own.
+		note(verdict)
 		bad = 1
 	}
 	result(bad ? "fail" : "pass", "boot")

@@ -33,6 +33,19 @@ KVER=${KVER:-$(base_var KVER)}
 KPACKAGE=${KPACKAGE:-$(base_var KPACKAGE)}
 KTAG=${KTAG:-$(base_var KTAG)}
 
+# The kernel's own makefiles take neither.
+case $TOP$BUILD in
+*[[:space:]:]*)
+	printf '%s\n' "error: a path with a blank or a colon in it: $TOP, $BUILD;" \
+		"move the checkout, or point BUILD= elsewhere" >&2
+	exit 2
+	;;
+esac
+
+# Interrupted: what EXIT has to clean up is cleaned up.
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
 ME=${0##*/}
 ME=${ME%.sh}
 

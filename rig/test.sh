@@ -114,7 +114,9 @@ selected() {
 		[ -f "$f" ] || continue
 		s=${f%/suite}
 		s=${s##*/}
-		(load "$s" && { [ -z "$LONG" ] || [ -n "$TEST_ALL" ]; }) && echo "$s"
+		long=$(load "$s" > /dev/null && echo "$LONG") ||
+			die "tests/$s/suite cannot be read"
+		[ -n "$long" ] && [ -z "$TEST_ALL" ] || echo "$s"
 	done
 	return 0
 }
@@ -319,7 +321,7 @@ run_boot() {
 	report "$job" "$dir/result"
 }
 
-suites=$(selected)
+suites=$(selected) || exit
 if [ -n "$LIST" ]; then
 	for s in $suites; do
 		(load "$s"; printf '%-19s %-23s %s\n' "$s" "${HOST:+host }$CONFIGS" \
@@ -337,8 +339,9 @@ mkdir -p "$OUT"
 : > "$OUT/count"
 : > "$OUT/failed"
 for s in $suites; do
-	boots "$s"
-done | grep -E "$ONLY" > "$OUT/boots" || die "no boot matches ONLY=$ONLY"
+	boots "$s" || die "tests/$s/suite cannot be read"
+done > "$OUT/all"
+grep -E "$ONLY" "$OUT/all" > "$OUT/boots" || die "no boot matches ONLY=$ONLY"
 
 "$TOP/rig/tree.sh"
 "$TOP/rig/initramfs.sh"

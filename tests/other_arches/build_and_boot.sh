@@ -172,9 +172,9 @@ riscv64() {
 	step riscv64.builds no_warning kernel riscv "$prefix" "$out" $objects
 }
 
-x86 x86_64 10 CONFIG_SPARSEMEM_VMEMMAP=y
+x86 x86_64 11 CONFIG_SPARSEMEM_VMEMMAP=y
 # Neighbours in the memmap need not be neighbours in memory there, and what
 # vmbatch_cut cuts has no memmap.
-x86 x86_64_sparse 6
+x86 x86_64_sparse 7
 riscv64 || :
 ktap_end

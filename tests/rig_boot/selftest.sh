@@ -96,6 +96,13 @@ exit 1
 END
 chmod +x "$t"/*/prepare.sh
 
+mkdir -p "$tmp/broken/one" "$tmp/broken/two"
+# shellcheck disable=SC2016 # the suite's
+echo 'SMP=$nothing_has_set_this' > "$tmp/broken/one/suite"
+echo 'RUN=do.sh' > "$tmp/broken/two/suite"
+check suite_unreadable_named 1 'tests/one/suite cannot be read' \
+	env TESTS="$tmp/broken" LIST=1 "$top/rig/test.sh"
+
 runner() {
 	TESTS=$t TEST_OUT=$tmp/out "$top/rig/test.sh"
 }

@@ -223,6 +223,8 @@ check judge_timeout_fails 0 '^fail boot' judge
 ended=
 echo "$good" | grep -v verdict | console
 check judge_no_verdict_fails 0 '^fail boot' judge
+echo '[    1.0] wideleaf-verdict: fail (init could not set up the guest)' | console
+check judge_failed_setup_fails 0 '^fail boot' judge
 { echo "$good"; echo '[    2.0] Kernel panic - not syncing: x'; } | console
 check judge_panic_fails 0 '^# report: Kernel panic' judge
 { echo '[    0.5] WARNING: CPU: 0 PID: 1 at f+0x1/0x2'; echo "$good"; } | console

@@ -245,9 +245,13 @@ void bbmchk_stale_flush(u64 ticket, unsigned long start, unsigned long last,
 
 	/* Records that begin below @start and reach into the range. */
 	for (level = 1; level < BBMCHK_NR_LEVELS; level++) {
-		unsigned long va = ALIGN_DOWN(start, bbmchk_size(level));
+		unsigned long va;
 
-		if (va == start || !nr_at_level[level])
+		/* A level that is not there has no size either. */
+		if (!nr_at_level[level])
+			continue;
+		va = ALIGN_DOWN(start, bbmchk_size(level));
+		if (va == start)
 			continue;
 		stale = bbmchk_stale_find(va, level);
 		if (stale && stale->born < ticket)

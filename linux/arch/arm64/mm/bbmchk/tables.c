@@ -59,6 +59,10 @@ static struct slot *find_slot(unsigned long pfn)
 	unsigned long i = hash_long(pfn, slots_shift);
 	unsigned long probes;
 
+	/* Pages of memory that begins at 0, and no tables: see KEY_FREE. */
+	if (pfn <= KEY_DELETED)
+		return NULL;
+
 	for (probes = 0; probes <= slot_mask(); probes++) {
 		struct slot *slot = &slots[(i + probes) & slot_mask()];
 		/* Partner of the release in insert_slot(). */

@@ -18,6 +18,7 @@
  */
 
 #include <linux/mm.h>
+#include <linux/moduleparam.h>
 
 #include <asm/tlbflush.h>
 
@@ -470,7 +471,46 @@ static struct kunit_suite bbmchk_suite = {
 	.test_cases = bbmchk_cases,
 };
 
-kunit_test_suite(bbmchk_suite);
+/*
+ * A violation of which the kernel hears. It says so, or panics; therefore only
+ * where the command line has bbm_check_violate (tests/bbm_report).
+ */
+static bool violate;
+core_param(bbm_check_violate, violate, bool, 0444);
+
+static void violation_without_sink_is_reported(struct kunit *test)
+{
+	u64 *count = &bbmchk_stats.violations[BBMCHK_RULE_NO_FLUSH];
+	u64 before = READ_ONCE(*count);
+	struct area *area = test->priv;
+	unsigned int i, nr = 3;
+
+	if (!violate)
+		kunit_skip(test, "bbm_check_violate is not on the command line");
+	bbmchk_set_sink(NULL);
+	/* Unrolled, the loop would have several sites. */
+	OPTIMIZER_HIDE_VAR(nr);
+	for (i = 0; i < nr; i++) {
+		break_page(area, 1);
+		make_other_page(area, 1);
+		store_pte(area->ptep + 1, 0);
+		flush_page(area, 1);
+	}
+	KUNIT_EXPECT_EQ(test, before + nr, READ_ONCE(*count));
+}
+
+static struct kunit_case bbm_report_cases[] = {
+	KUNIT_CASE(violation_without_sink_is_reported),
+	{}
+};
+
+static struct kunit_suite bbm_report_suite = {
+	.name = "bbm_report",
+	.init = area_init,
+	.test_cases = bbm_report_cases,
+};
+
+kunit_test_suites(&bbmchk_suite, &bbm_report_suite);
 
 MODULE_DESCRIPTION("Tests of the break-before-make checker");
 MODULE_LICENSE("GPL");
