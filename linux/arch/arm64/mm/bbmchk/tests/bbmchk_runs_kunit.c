@@ -10,9 +10,12 @@
  *		--kunitconfig=arch/arm64/mm/bbmchk/tests
  */
 
+#include <linux/completion.h>
+#include <linux/err.h>
 #include <linux/gfp.h>
+#include <linux/kthread.h>
 #include <linux/preempt.h>
-#include <linux/workqueue.h>
+#include <linux/sched.h>
 
 #include <asm/tlbflush.h>
 
@@ -234,38 +237,58 @@ static void run_split_around_interrupts_is_clean(struct kunit *test)
 
 /**
  * struct other_half - what somebody else does to a run
- * @work: does it
  * @area: where the run is
+ * @split: completed when the first half has been split
  */
 struct other_half {
-	struct work_struct work;
 	struct area *area;
+	struct completion split;
 };
 
-static void split_first_half(struct work_struct *work)
+/*
+ * Not a work item: a worker goes on to the next one, which may well store to an
+ * entry elsewhere, and so leaves the run half split.
+ */
+static int split_first_half(void *arg)
 {
-	struct other_half *half = container_of(work, struct other_half, work);
+	struct other_half *half = arg;
 
 	store_members(half->area, 0, CONT_PTES / 2, 0, 0);
+	complete(&half->split);
+
+	set_current_state(TASK_INTERRUPTIBLE);
+	while (!kthread_should_stop()) {
+		schedule();
+		set_current_state(TASK_INTERRUPTIBLE);
+	}
+	__set_current_state(TASK_RUNNING);
+
+	return 0;
 }
 
-static void split_half_elsewhere(struct area *area)
+/* The first half by another task, the rest up to @last by this one. */
+static void split_with_another_task(struct kunit *test, struct area *area,
+				    unsigned int last)
 {
 	struct other_half half = { .area = area };
+	struct task_struct *other;
 
-	INIT_WORK_ONSTACK(&half.work, split_first_half);
-	schedule_work(&half.work);
-	flush_work(&half.work);
-	destroy_work_on_stack(&half.work);
+	init_completion(&half.split);
+	other = kthread_run(split_first_half, &half, "split_first_half");
+	if (IS_ERR(other))
+		kunit_skip(test, "no memory for another task");
+
+	wait_for_completion(&half.split);
+	store_members(area, CONT_PTES / 2, last, 0, 0);
+	store_elsewhere(area);
+	kthread_stop(other);
 }
 
 static void run_split_by_two_tasks_is_clean(struct kunit *test)
 {
 	struct area *area = prepare_run(test);
 
-	split_half_elsewhere(area);
-	store_members(area, CONT_PTES / 2, CONT_PTES, 0, 0);
-	store_elsewhere(area);
+	split_with_another_task(test, area, CONT_PTES);
 	expect_none(test, area);
 	clear_run(area);
 }
@@ -275,9 +298,7 @@ static void run_left_by_second_task_is_reported(struct kunit *test)
 {
 	struct area *area = prepare_run(test);
 
-	split_half_elsewhere(area);
-	store_members(area, CONT_PTES / 2, CONT_PTES - 1, 0, 0);
-	store_elsewhere(area);
+	split_with_another_task(test, area, CONT_PTES - 1);
 	expect_run_report(test, area, BBMCHK_SIZE, CONT_PTES - 1);
 }
 
